@@ -1,0 +1,36 @@
+"""What a media kind gives, and what a model is handed.
+
+Each file of this folder named in `KINDS` reads one kind of medium (`ecg`, `clip`, `volume`, `image`) and has:
+
+    FORMS    the forms it can be handed over in, e.g. ("frames", "path")
+    CHANGES  the probes of its own beyond `blank`, e.g. ("reverse", "shuffle", "frozen")
+    read(path, select) -> study              decode a file, in native positions
+    change(study, name, seed) -> study       what a condition does to it: `blank` or one of CHANGES
+    deliver(study, form) -> Delivered        the arrays that a model gets
+
+A model declares for each kind which form it takes; the engine hands it `Delivered` and builds receipts from it.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+KINDS = ("ecg", "clip", "volume", "image")
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Delivered:
+    """One medium in the form that a model takes, with what a receipt needs."""
+
+    form: str
+    data: Any
+    """signal: float32 (leads, samples) in mV; frames: uint8 (frames, height, width, 3); tensor: float32 (x, y, z);
+    image: the bytes of the file; path: a `pathlib.Path`."""
+    indices: tuple[int, ...]
+    """Native positions handed over, in order: frames, slices; `(start, stop)` for samples."""
+    shape: tuple[int, ...]
+    hash: str
+    """sha256 (first 24 digits) of the bytes of `data`."""
+    facts: dict[str, Any]
+    """What the numbers mean: `rate_hz` and `leads`; `times_ms`; `spacing_mm` and `orientation`."""

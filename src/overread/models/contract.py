@@ -1,0 +1,133 @@
+"""What a model is: one file of this folder (or anywhere, by path) with
+
+    a docstring             its first line is the title that `overread list models` shows
+    KINDS = ("choice",)     the question kinds it can answer
+    FORMS = {"ecg": "signal"}   for each media kind the form it takes; {} for a model that never looks
+    VARIANTS = ()           optional: names for `model:variant`
+    def load(setting: Setting) -> Model
+
+`answer` gets dialogues and yields answers, in any order, as early as it has them. The engine adds identity, prompt hash
+and provenance, checks the receipts, and turns whatever goes wrong into failed replies with a reason.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Protocol
+
+import polars as pl
+
+from overread.media.contract import Delivered
+from overread.tables import Dialogue, Json, Level, Media, Question, ReplyStatus, Role
+
+Look = Callable[[Media], Delivered]
+"""Hands over one medium in the form that the model declared for its kind."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Setting:
+    """How a model was asked for: `NAME:variant[key=value]`."""
+
+    name: str
+    variant: str = ""
+    options: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    offline: bool = False
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Message:
+    """One message as a model sees it: the media stand before the text."""
+
+    role: Role
+    text: str
+    media: tuple[Media, ...] = ()
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Pending:
+    """One question to be answered now."""
+
+    question: Question
+    upto: int
+    """How many messages of the script precede it."""
+    asked: Message
+    """The turn that asks it; the answer follows."""
+    seed: int
+    sample: int
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Posed:
+    """A dialogue as it is put to a model: the script with everything shown filled in, and where the questions stand.
+
+    The prompt of a question is `script[:upto]` and then `asked`. What stands in the script after `upto` must not
+    influence its answer: a contract test changes it and compares.
+    """
+
+    dialogue: Dialogue
+    script: tuple[Message, ...]
+    questions: tuple[Pending, ...]
+    look: Look
+
+    def prompt(self, pending: Pending) -> tuple[Message, ...]:
+        """All messages up to and including the one that asks."""
+        return (*self.script[: pending.upto], pending.asked)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Seen:
+    """What reached the model of one medium; becomes a receipt."""
+
+    level: Level
+    media: Media
+    form: str
+    indices: tuple[int, ...] = ()
+    shape: tuple[int, ...] = ()
+    hash: str = ""
+    tokens: int | None = None
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Answer:
+    """What a model says to one question; exactly one of text, choice, option_scores, number, spread, blob is enough."""
+
+    question: str
+    seed: int
+    sample: int
+    status: ReplyStatus = "answered"
+    reason: str = ""
+    text: str | None = None
+    choice: tuple[int, ...] | None = None
+    option_scores: tuple[float, ...] | None = None
+    number: float | None = None
+    spread: tuple[float, ...] | None = None
+    blob: bytes | None = None
+    seen: tuple[Seen, ...] = ()
+    usage: Json = dataclasses.field(default_factory=Json)
+    seconds: float = 0.0
+
+
+class Model(Protocol):
+    """What `load` returns."""
+
+    def identity(self) -> Mapping[str, Any]:
+        """What makes two replies the same thing: weights and revision, adapter version, precision, sampling, prompts."""
+        ...
+
+    def answer(self, dialogues: Iterable[Posed]) -> Iterator[Answer]:
+        """Answers every pending question of every dialogue."""
+        ...
+
+
+class Fitted(Model, Protocol):
+    """A model that may read the key; only `prior` (two-fold across patients) and `oracle` are."""
+
+    def fit(self, exam: pl.LazyFrame) -> None:
+        """Gets questions joined with their dialogues and key."""
+        ...
+
+
+def seen_by_tensor(media: Media, delivered: Delivered, *, tokens: int | None = None) -> Seen:
+    """The receipt of a medium that entered the model exactly as delivered."""
+    return Seen("tensor", media, delivered.form, delivered.indices, delivered.shape, delivered.hash, tokens)
