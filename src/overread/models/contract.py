@@ -120,11 +120,20 @@ class Model(Protocol):
         ...
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class ExamTables:
+    """The exam with its key, as tables (`overread.tables`: Dialogue, Question, Key)."""
+
+    dialogues: pl.LazyFrame
+    questions: pl.LazyFrame
+    key: pl.LazyFrame
+
+
 class Fitted(Model, Protocol):
     """A model that may read the key; only `prior` (two-fold across patients) and `oracle` are."""
 
-    def fit(self, exam: pl.LazyFrame) -> None:
-        """Gets questions joined with their dialogues and key."""
+    def fit(self, exam: ExamTables) -> None:
+        """Called once, before any question is asked."""
         ...
 
 
