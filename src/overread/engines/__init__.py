@@ -1,1 +1,1 @@
-
+"""Where the asking happens."""

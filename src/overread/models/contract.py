@@ -4,10 +4,14 @@
     KINDS = ("choice",)     the question kinds it can answer
     FORMS = {"ecg": "signal"}   for each media kind the form it takes; {} for a model that never looks
     VARIANTS = ()           optional: names for `model:variant`
+    SAMPLES = True          optional: False where another seed or sample cannot give another answer
+    BATCH = 32              optional: how many dialogues it likes to be given at once
     def load(setting: Setting) -> Model
 
-`answer` gets dialogues and yields answers, in any order, as early as it has them. The engine adds identity, prompt hash
-and provenance, checks the receipts, and turns whatever goes wrong into failed replies with a reason.
+An object with attributes `kinds`, `forms` or `samples` overrides what its file says, for models that know it only once
+they are loaded. `answer` gets dialogues and yields answers, in any order, as early as it has them. The engine adds
+identity, prompt hash and provenance, checks the receipts, and turns whatever goes wrong into failed replies with a
+reason.
 """
 
 from __future__ import annotations
@@ -112,7 +116,7 @@ class Model(Protocol):
     """What `load` returns."""
 
     def identity(self) -> Mapping[str, Any]:
-        """What makes two replies the same thing: weights and revision, adapter version, precision, sampling, prompts."""
+        """What makes two replies the same thing: weights and revision, adapter, precision, sampling, prompts."""
         ...
 
     def answer(self, dialogues: Iterable[Posed]) -> Iterator[Answer]:

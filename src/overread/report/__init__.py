@@ -1,1 +1,1 @@
-
+"""Scores -> terminal and page."""

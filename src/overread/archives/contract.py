@@ -1,0 +1,68 @@
+"""What an archive is: one file of this folder (or anywhere, by path) with
+
+    a docstring             its first line is the title that `overread list archives` shows; below it the card, lines of
+                            `key: value`: media, terms, licence, access
+    ALIAS = "ptbxl"         the name that addresses start with (`ptbxl://records500/...`) and `--data ALIAS=PATH` sets
+    TERMS = "open"          under which terms its cases stand: open, credentialed or local-only
+    ACCESS = "https://..."  where to ask for it, or how to make it
+    EXPECTED = (("ecg/*.hea", "what these files are"), ...)    the layout below the root, as glob patterns
+    def cases(root: Path) -> Iterator[Case]
+
+`cases` streams, in a fixed order. Patient ids carry the alias (`ptbxl/123`); where an archive does not tell, the study is
+the patient. Among the facts are `geometry`, the same text for studies of the same geometry, and `length`, the number of
+samples, frames or slices: a study can only stand in for another where both agree. What cannot be read is a `BadInput`
+that names the file and the line. Nothing in the archive is trusted, least of all its paths.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Protocol
+
+from overread.errors import BadInput
+from overread.tables import Case, Terms
+
+
+class Archive(Protocol):
+    """A module that is an archive."""
+
+    ALIAS: str
+    TERMS: Terms
+    ACCESS: str
+    EXPECTED: tuple[tuple[str, str], ...]
+
+    def cases(self, root: Path) -> Iterator[Case]:
+        """All studies below the root, streamed."""
+        ...
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Check:
+    """What was found of an archive on this machine."""
+
+    alias: str
+    root: Path
+    expected: dict[str, str]
+    """What the files of each pattern are."""
+    found: dict[str, int]
+    """How many files match each pattern."""
+    missing: tuple[str, ...]
+    """The patterns that no file matches."""
+    terms: Terms
+    access: str
+
+
+def check(archive: Archive, root: Path) -> Check:
+    """Counts the files of the expected layout; nothing is opened."""
+    if not root.is_dir():
+        raise BadInput(
+            f"there is no folder for the archive {archive.ALIAS!r}",
+            where=str(root),
+            do=f"give it with --data {archive.ALIAS}=PATH; to get it: {archive.ACCESS}",
+        )
+    expected = dict(archive.EXPECTED)
+    found = {pattern: sum(1 for path in root.glob(pattern) if path.is_file()) for pattern in expected}
+    missing = tuple(pattern for pattern, count in found.items() if count == 0)
+    return Check(archive.ALIAS, root, expected, found, missing, archive.TERMS, archive.ACCESS)

@@ -1,0 +1,92 @@
+"""The models of a run as the user named them: `NAME:variant[key=value,...]`, or the path of a file."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, cast
+
+from overread.catalog import load, split_variant
+from overread.errors import BadInput
+from overread.models.contract import ExamTables, Fitted, Model, Setting
+from overread.run import Seat
+from overread.tables import canonical, content_id
+
+MAY_FIT = ("prior", "oracle")
+"""Only these may see the key; `prior` two-fold across patients, `oracle` on phantoms."""
+
+_SPEC = re.compile(r"^(?P<name>[^\[\]]+?)(?:\[(?P<options>.*)\])?$", re.DOTALL)
+_COMMA = re.compile(r",(?=\s*[A-Za-z_][\w.]*\s*=)")
+
+
+def parse_model(text: str) -> tuple[str, Setting]:
+    """`NAME:variant[key=value]` -> the name to load, and the setting."""
+    match = _SPEC.match(text.strip())
+    if match is None:
+        raise BadInput(
+            f"{text!r} is not a model", where="--model", do="write NAME, NAME:variant or NAME[key=value,...]"
+        )
+    options = {}
+    for pair in _COMMA.split(match["options"] or ""):
+        if not pair.strip():
+            continue
+        key, equals, value = pair.partition("=")
+        if not equals:
+            raise BadInput(f"{pair!r} is not key=value", where=f"--model {text}", do="write NAME[key=value,...]")
+        options[key.strip()] = value.strip()
+    name, variant = split_variant(match["name"])
+    return match["name"], Setting(name, variant, options)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Candidate:
+    """A model that is ready to be asked."""
+
+    seat: Seat
+    model: Model
+    kinds: frozenset[str]
+    forms: Mapping[str, str]
+    batch: int
+    reload: Callable[[], Model]
+
+
+def seat_candidate(text: str, exam: Callable[[], ExamTables], media: Iterable[str]) -> Candidate:
+    """Loads a model, fits it if it may be fitted, and checks that it takes the media of the exam."""
+    wanted, setting = parse_model(text)
+    module = load("models", wanted)
+
+    def make() -> Model:
+        model = cast("Model", module.load(setting))
+        if setting.name in MAY_FIT:
+            cast("Fitted", model).fit(exam())
+        return model
+
+    model = make()
+    kinds = frozenset(_declared(model, module, "kinds"))
+    forms: Mapping[str, str] = dict(_declared(model, module, "forms"))
+    cannot = sorted(set(media) - set(forms))
+    if forms and cannot:
+        raise BadInput(
+            f"{text} takes {', '.join(sorted(forms))} and this exam shows {', '.join(cannot)}",
+            where=f"--model {text}",
+            do="choose a model that takes these media (overread list models)",
+        )
+    details = {"name": setting.name, "variant": setting.variant, **model.identity()}
+    samples = bool(getattr(model, "samples", getattr(module, "SAMPLES", True)))
+    seat = Seat(text, content_id(canonical(_plain(details))), bool(forms), samples, _plain(details))
+    return Candidate(seat, model, kinds, forms, int(getattr(module, "BATCH", 32)), make)
+
+
+def _declared(model: Model, module: Any, name: str) -> Any:
+    """What a model says of itself, or else its file."""
+    return getattr(model, name) if hasattr(model, name) else getattr(module, name.upper())
+
+
+def _plain(value: Any) -> Any:
+    """Plain JSON of anything that an identity may hold."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(inner) for key, inner in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_plain(inner) for inner in value]
+    return value if isinstance(value, str | int | float | bool | None) else str(value)

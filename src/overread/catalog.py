@@ -1,0 +1,154 @@
+"""Finds a benchmark, model, judge, metric or archive by its file name; the folder is the registry.
+
+Listing reads docstrings and constants without importing anything, so it is fast and never loads torch. The first line
+of a docstring is the title; `key: value` lines after it are the card. A path to a .py file works where a name does, and
+other packages can offer theirs under the entry points `overread.benchmarks`, `overread.models`, ...
+"""
+
+from __future__ import annotations
+
+import ast
+import dataclasses
+import functools
+import importlib
+import importlib.metadata
+import importlib.util
+import re
+import sys
+from pathlib import Path
+from types import ModuleType
+
+from overread.errors import BadInput, unknown_name
+
+KINDS = ("benchmarks", "models", "judges", "metrics", "archives", "builders")
+_HERE = Path(__file__).parent
+_NOT_ENTRIES = {"__init__", "contract"}
+_CARD = re.compile(r"^([a-z][a-z _-]*): +(.+)$")
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Entry:
+    """One thing of the catalogue, as its file describes it."""
+
+    kind: str
+    name: str
+    title: str
+    card: dict[str, str]
+    variants: tuple[str, ...]
+    constants: dict[str, object]
+    path: str
+
+
+@functools.cache
+def entries(kind: str) -> dict[str, Entry]:
+    """All entries of a kind by name; nothing is imported."""
+    files = {p.stem: p for p in sorted((_HERE / kind).glob("*.py")) if p.stem not in _NOT_ENTRIES}
+    found = {name: _describe(kind, name, path) for name, path in files.items() if _offers(kind, path)}
+    for point in importlib.metadata.entry_points(group=f"overread.{kind}"):
+        spec = importlib.util.find_spec(point.value)
+        if spec is not None and spec.origin is not None:
+            found.setdefault(point.name, _describe(kind, point.name, Path(spec.origin)))
+    return found
+
+
+_OFFERS = {
+    "benchmarks": {"exam"},
+    "models": {"load"},
+    "judges": {"judge"},
+    "metrics": {"values", "score"},
+    "archives": {"cases"},
+    "builders": {"build"},
+}
+
+
+def _tree(path: Path) -> ast.Module:
+    try:
+        return ast.parse(path.read_text(encoding="utf-8"))
+    except (OSError, SyntaxError, ValueError) as error:
+        raise BadInput(f"this is not a Python file: {error}", where=str(path), do="mend the file") from error
+
+
+def _offers(kind: str, path: Path) -> bool:
+    """Whether a file is an entry: it defines the function that its kind needs. Other files are parts of entries."""
+    return any(isinstance(node, ast.FunctionDef) and node.name in _OFFERS[kind] for node in _tree(path).body)
+
+
+def _describe(kind: str, name: str, path: Path) -> Entry:
+    tree = _tree(path)
+    lines = (ast.get_docstring(tree) or name).splitlines()
+    card = {m[1]: m[2].strip() for line in lines[1:] if (m := _CARD.match(line))}
+    constants: dict[str, object] = {}
+    for node in tree.body:
+        target = node.targets[0] if isinstance(node, ast.Assign) else getattr(node, "target", None)
+        value = getattr(node, "value", None)
+        if isinstance(target, ast.Name) and target.id.isupper() and value is not None:
+            try:
+                constants[target.id] = ast.literal_eval(value)
+            except ValueError:
+                continue  # computed when imported; listing does without
+    variants = constants.get("VARIANTS", ())
+    names = tuple(map(str, variants)) if isinstance(variants, tuple | list) else ()
+    return Entry(kind, name, lines[0].rstrip("."), card, names, constants, str(path))
+
+
+def split_variant(text: str) -> tuple[str, str]:
+    """`name:variant` -> both; a path keeps its colons."""
+    if is_path(text):
+        return text, ""
+    name, _, variant = text.partition(":")
+    return name, variant
+
+
+def is_path(text: str) -> bool:
+    """Whether a name is a path to a file."""
+    return text.endswith(".py") or "/" in text or "\\" in text
+
+
+def describe(kind: str, text: str) -> Entry:
+    """The entry of a name, `name:variant` or path, checked to exist."""
+    if is_path(text):
+        path = Path(text)
+        if not path.is_file():
+            raise BadInput(f"there is no such file for {kind}", where=text, do="give the path of a .py file")
+        if not _offers(kind, path):
+            needed = " or ".join(sorted(_OFFERS[kind]))
+            raise BadInput(
+                f"the file defines no function {needed}", where=text, do="see CONTRIBUTING.md for an example"
+            )
+        return _describe(kind, path.stem, path)
+    name, variant = split_variant(text)
+    known = entries(kind)
+    if name not in known:
+        raise unknown_name(kind.removesuffix("s"), name, known)
+    entry = known[name]
+    if variant and variant not in entry.variants:
+        raise unknown_name(f"variant of {name}", variant, entry.variants)
+    return entry
+
+
+def load(kind: str, text: str) -> ModuleType:
+    """Imports the file of an entry."""
+    entry = describe(kind, text)
+    path = Path(entry.path)
+    if path.parent == _HERE / kind:
+        return importlib.import_module(f"overread.{kind}.{entry.name}")
+    return _load_path(path.resolve())
+
+
+def _load_path(path: Path) -> ModuleType:
+    name = f"overread_file_{path.stem}_{abs(hash(path)):x}"
+    if name in sys.modules:
+        return sys.modules[name]
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise BadInput("this is not a Python file", where=str(path), do="give the path of a .py file")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules[name] = module
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        del sys.modules[name]
+        raise BadInput(
+            f"the file fails when it is loaded: {type(error).__name__}: {error}", where=str(path), do="mend it"
+        ) from error
+    return module

@@ -1,0 +1,255 @@
+"""Asks models on this machine, part by part and wave by wave.
+
+Before each wave the engine looks up which replies count by now (its own, those of an earlier run, those of other
+processes on the same run) and asks only what is missing. A failed reply is asked again by the next run, not by this.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import os
+import platform
+import secrets
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+
+import numpy as np
+import polars as pl
+
+from overread import __version__
+from overread.candidates import Candidate
+from overread.engines.receipts import Witness, fault, receipt_of
+from overread.engines.taking import Taker, failed, slot_of
+from overread.media.reader import MediaReader
+from overread.models.contract import Answer, Pending, Posed
+from overread.posing import Poser, Wanted, group
+from overread.replies import ReplyReader, ReplyWriter
+from overread.roots import Roots
+from overread.run import Run, write_json
+from overread.standing import COLUMNS, Standing, standing
+from overread.survey import rank
+from overread.tables import SCHEMA_VERSION, Receipt, Reply, content_id
+
+LOOK_AGAIN_SECONDS = 2.0
+"""So often a worker looks for replies that others have written meanwhile."""
+
+HANGS_ENOUGH = 3
+"""A model that hung so often in a run is given up; its other questions stay missing."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Asking:
+    """How the models of a run are asked."""
+
+    roots: Roots
+    seed: int = 0
+    seeds: int = 1
+    samples: int = 1
+    shard: tuple[int, int] = (1, 1)
+    seconds: float = 600.0
+    batch: int = 0
+    """Dialogues a batch; 0: as the model likes."""
+    command: tuple[str, ...] = ()
+    progress: Callable[[str, int, int], None] = lambda model, done, whole: None
+    """Is told model, questions done and questions to do."""
+
+
+def ask(run: Run, candidates: Sequence[Candidate], asking: Asking) -> list[str]:
+    """Asks every candidate what it has not answered yet; returns what the user should know, a sentence each."""
+    worker = f"{platform.node() or 'host'}-{os.getpid()}-{secrets.token_hex(3)}"
+    register(run, candidates, asking, worker)
+    notes: list[str] = []
+    with ReplyWriter(run.folder, worker) as writer:
+        for candidate in candidates:
+            notes.extend(_Asker(run, candidate, asking, writer).ask_all())
+    return notes
+
+
+def register(run: Run, candidates: Sequence[Candidate], asking: Asking, worker: str) -> None:
+    """Writes who asks, with what, on which machine."""
+    document = {
+        "schema": SCHEMA_VERSION,
+        "worker": worker,
+        "engine": "local",
+        "started": time.time(),
+        "command": list(asking.command),
+        "shard": list(asking.shard),
+        "overread": __version__,
+        "python": sys.version.split()[0],
+        "platform": platform.platform(),
+        "versions": {"numpy": np.__version__, "polars": pl.__version__},
+        "models": [dataclasses.asdict(candidate.seat) for candidate in candidates],
+    }
+    write_json(run.folder / "workers" / f"{worker}.json", document)
+
+
+class _Asker:
+    """Asks one model."""
+
+    def __init__(self, run: Run, candidate: Candidate, asking: Asking, writer: ReplyWriter) -> None:
+        self.run, self.candidate, self.asking, self.writer = run, candidate, asking, writer
+        self.identity = candidate.seat.identity
+        self.replies = ReplyReader(run.folder)
+        models = iter([candidate.model])
+        self.taker = Taker(lambda: next(models, None) or candidate.reload(), asking.seconds)
+        self.tried: set[tuple[str, int, int]] = set()
+        self.done = self.whole = self.failed = 0
+
+    def ask_all(self) -> list[str]:
+        with MediaReader(self.asking.roots, self.candidate.forms, seed=self.asking.seed) as reader:
+            for index in range(len(self.run.parts)):
+                if self.taker.hung >= HANGS_ENOUGH:
+                    break
+                self._part(index, reader)
+        return self._notes()
+
+    def _part(self, index: int, reader: MediaReader) -> None:
+        start, stop = self.run.parts[index]
+        questions = self.run.part("questions", index)
+        tables: dict[str, pl.DataFrame] = {"questions": questions}
+        for wave in sorted(set(questions["wave"])):
+            self.replies.refresh()
+            now = standing(questions, self._mine(start, stop))
+            wanted = group(list(self._pending(index, questions, wave, now)))
+            if not wanted:
+                continue
+            if "key" not in tables:
+                tables["key"] = self.run.part("key", index)
+                tables["dialogues"] = self.run.part("dialogues", index)
+            turn = rank(self.asking.seed, self.writer.worker) % len(wanted)
+            self._wave(wanted[turn:] + wanted[:turn], Poser.of_part(tables, wanted), now, reader)
+
+    def _mine(self, start: int, stop: int) -> pl.DataFrame:
+        return self.replies.between(start, stop, COLUMNS).filter(pl.col("identity") == self.identity)
+
+    def _pending(
+        self, index: int, questions: pl.DataFrame, wave: int, now: Standing
+    ) -> Iterator[tuple[str, str, int, int]]:
+        """(dialogue, question, seed, sample) of this wave, this shard and this model that have no reply yet."""
+        asked = questions.filter(pl.col("wave") == wave)
+        if not self.candidate.seat.looks:
+            plain = self.run.part("dialogues", index, ["id", "condition"]).filter(pl.col("condition") == "plain")
+            asked = asked.filter(pl.col("dialogue").is_in(plain["id"].implode()))
+        if self.asking.shard[1] > 1:
+            asked = asked.filter(pl.col("place").is_between(*self.run.shard(self.asking.shard), closed="left"))
+        answered = now.replies.filter(pl.col("status") != "failed")
+        for seed, sample in self._repeats():
+            have = answered.filter((pl.col("seed") == seed) & (pl.col("sample") == sample))
+            missing = asked.join(have.select("place"), on="place", how="anti")
+            for dialogue, question, parents in missing.select("dialogue", "id", "parents").iter_rows():
+                heard = all((parent, self.identity, seed, sample) in now.said for parent in parents)
+                if heard and (question, seed, sample) not in self.tried:
+                    yield dialogue, question, seed, sample
+
+    def _repeats(self) -> list[tuple[int, int]]:
+        if not self.candidate.seat.samples:
+            return [(self.asking.seed, 0)]
+        seeds = range(self.asking.seed, self.asking.seed + self.asking.seeds)
+        return [(seed, sample) for seed in seeds for sample in range(self.asking.samples)]
+
+    def _wave(self, wanted: Sequence[Wanted], poser: Poser, now: Standing, reader: MediaReader) -> None:
+        size = self.asking.batch or self.candidate.batch
+        batches = [wanted[i : i + size] for i in range(0, len(wanted), size)]
+        self.whole += sum(len(one.questions) for one in wanted)
+        looked = time.monotonic()
+        others: set[tuple[str, int, int]] = set()
+        for number, batch in enumerate(batches):
+            if time.monotonic() - looked > LOOK_AGAIN_SECONDS:
+                others |= self._answered_by_others()
+                looked = time.monotonic()
+            left = [rest for one in batch if (rest := _without(one, others)).questions]
+            if number + 1 < len(batches) and self.candidate.seat.looks:
+                reader.ahead(list(poser.media_of(batches[number + 1])))
+            self._batch([self._pose(poser, one, now, reader) for one in left], now)
+            self.asking.progress(self.candidate.seat.model, self.done, self.whole)
+            if self.taker.hung >= HANGS_ENOUGH:
+                return
+
+    def _answered_by_others(self) -> set[tuple[str, int, int]]:
+        found: set[tuple[str, int, int]] = set()
+        for chunk in self.replies.refresh():
+            theirs = chunk.filter((pl.col("identity") == self.identity) & (pl.col("status") != "failed"))
+            found.update(theirs.select("question", "seed", "sample").iter_rows())
+        return found
+
+    def _pose(self, poser: Poser, wanted: Wanted, now: Standing, reader: MediaReader) -> Posed:
+        return poser.pose(wanted, now.said, self.identity, Witness(reader.look))
+
+    def _batch(self, posed: Sequence[Posed], now: Standing) -> None:
+        able: list[Posed] = []
+        for one in posed:
+            cannot = [p for p in one.questions if p.question.kind not in self.candidate.kinds]
+            for pending in cannot:
+                reason = f"the model does not answer questions of kind {pending.question.kind}"
+                self._record(one, pending, failed(slot_of(pending), reason), now)
+            can = tuple(p for p in one.questions if p not in cannot) if cannot else one.questions
+            if can:
+                able.append(dataclasses.replace(one, questions=can))
+        if not able:
+            return
+        waiting = {slot_of(pending): pending for one in able for pending in one.questions}
+        for one, answer in self.taker.take(able):
+            self._record(one, waiting[slot_of(answer)], answer, now)
+
+    def _record(self, posed: Posed, pending: Pending, answer: Answer, now: Standing) -> None:
+        if self.candidate.seat.looks and answer.status != "failed":
+            given = posed.look.given if isinstance(posed.look, Witness) else {}
+            reason = fault(posed, pending, answer, given)
+            if reason:
+                answer = failed(slot_of(answer), reason)
+        receipts = [receipt_of(seen) for seen in answer.seen]
+        self.writer.add([self._reply(pending, answer, receipts, now)], receipts)
+        self.tried.add(slot_of(answer))
+        self.done += 1
+        self.failed += answer.status == "failed"
+
+    def _reply(self, pending: Pending, answer: Answer, receipts: Sequence[Receipt], now: Standing) -> Reply:
+        question = pending.question
+        asked = {"prompt": question.prompt, "parents": question.parents}
+        blob = None
+        if answer.blob is not None:
+            blob = content_id(answer.blob.hex())
+            self.writer.put_blob(answer.blob, blob)
+        at = time.time()
+        return Reply(
+            id=content_id(question.id, self.identity, repr((answer.seed, answer.sample, at)), self.writer.worker),
+            question=question.id,
+            place=question.place,
+            model=self.candidate.seat.model,
+            identity=self.identity,
+            seed=answer.seed,
+            sample=answer.sample,
+            prompt=now.prompt(asked, self.identity, answer.seed, answer.sample) or question.prompt,
+            status=answer.status,
+            reason=answer.reason,
+            text=answer.text,
+            choice=answer.choice,
+            option_scores=answer.option_scores,
+            number=answer.number,
+            spread=answer.spread,
+            blob=blob,
+            receipts=tuple(receipt.id for receipt in receipts),
+            usage=answer.usage,
+            seconds=answer.seconds,
+            at=at,
+            provenance=self.writer.worker,
+        )
+
+    def _notes(self) -> list[str]:
+        name, taker = self.candidate.seat.model, self.taker
+        notes = []
+        if self.failed:
+            notes.append(f"{name}: {self.failed} of {self.done} questions failed; the same command asks them again")
+        if taker.hung >= HANGS_ENOUGH:
+            notes.append(f"{name}: given up after it hung {taker.hung} times; its other questions were not asked")
+        if taker.unknown or taker.repeated:
+            notes.append(f"{name}: answered {taker.unknown} questions that nobody asked and {taker.repeated} twice")
+        return notes
+
+
+def _without(wanted: Wanted, answered: set[tuple[str, int, int]]) -> Wanted:
+    if not answered:
+        return wanted
+    left = tuple(q for q in wanted.questions if (q, wanted.seed, wanted.sample) not in answered)
+    return dataclasses.replace(wanted, questions=left)

@@ -1,0 +1,64 @@
+"""Checks that a model got what the dialogue attached, and turns what it says of that into receipts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from overread.media.contract import Delivered
+from overread.models.contract import Answer, Look, Pending, Posed, Seen
+from overread.tables import Media, Receipt, content_id
+
+
+class Witness:
+    """Hands media over and remembers what was handed over, so that receipts can be held against it."""
+
+    def __init__(self, look: Look) -> None:
+        self._look = look
+        self.given: dict[Media, Delivered] = {}
+
+    def __call__(self, media: Media) -> Delivered:
+        """The medium in the model's form."""
+        delivered = self._look(media)
+        self.given[media] = delivered
+        return delivered
+
+
+def attached(posed: Posed, pending: Pending) -> list[Media]:
+    """The media that the prompt of a question shows."""
+    return [media for message in posed.prompt(pending) for media in message.media]
+
+
+def fault(posed: Posed, pending: Pending, answer: Answer, given: Mapping[Media, Delivered]) -> str:
+    """Why an answer cannot count, as far as its receipts tell; empty when they are in order."""
+    seen = {(s.media.uri, s.media.select, s.media.change): s for s in answer.seen}
+    for media in attached(posed, pending):
+        receipt = seen.get((media.uri, media.select, media.change))
+        if receipt is None or receipt.level == "none":
+            return f"no receipt: nothing shows that {media.name!r} reached the model"
+        if not receipt.hash:
+            return f"the receipt of {media.name!r} has no hash of what reached the model"
+        delivered = given.get(media)
+        if receipt.level == "tensor" and delivered is not None and receipt.indices != delivered.indices:
+            lost = len(set(delivered.indices) - set(receipt.indices))
+            return (
+                f"of {media.name!r} {len(delivered.indices)} positions were handed over and {len(receipt.indices)} "
+                f"reached the model ({lost} lost): its processor drops or resamples them"
+            )
+    return ""
+
+
+def receipt_of(seen: Seen) -> Receipt:
+    """The row of a receipt; equal ones have one id."""
+    media = seen.media
+    parts = (seen.level, media.uri, seen.form, repr(seen.indices), repr(seen.shape), seen.hash, repr(seen.tokens))
+    return Receipt(
+        id=content_id(*parts, media.change),
+        level=seen.level,
+        media=media.uri,
+        form=seen.form,
+        indices=seen.indices,
+        shape=seen.shape,
+        hash=seen.hash,
+        tokens=seen.tokens,
+        change=media.change,
+    )

@@ -1,0 +1,141 @@
+"""Takes answers from a model, whatever it does: raise, hang, say too little, too much, or nonsense.
+
+The model runs in a thread of its own, so that one that hangs can be left behind; it is then loaded anew.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+import queue
+import threading
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from overread.errors import ModelFault
+from overread.models.contract import Answer, Model, Pending, Posed
+
+Slot = tuple[str, int, int]
+"""question, seed, sample"""
+
+_Queue = queue.SimpleQueue["Answer | BaseException | None"]
+
+
+class Hanging(ModelFault):
+    """The model said nothing within its time limit."""
+
+
+class Taker:
+    """Asks one model, and counts what its contract forbids."""
+
+    def __init__(self, load: Callable[[], Model], seconds: float) -> None:
+        self._load = load
+        self._seconds = seconds
+        self.model = load()
+        self.unknown = 0
+        """Answers to questions that were not asked."""
+        self.repeated = 0
+        """Answers to questions that had one already."""
+        self.hung = 0
+        self.raised = 0
+
+    def take(self, batch: Sequence[Posed]) -> Iterator[tuple[Posed, Answer]]:
+        """One answer to each pending question of each dialogue, failed ones included, as they come.
+
+        When a batch raises or hangs, the dialogues that it left open are asked again one by one, so that only the
+        guilty ones fail.
+        """
+        left = {slot_of(pending): posed for posed in batch for pending in posed.questions}
+        try:
+            yield from self._collect(batch, left)
+            reason = "the model gave no answer"
+        except ModelFault as error:
+            reason = str(error)
+            if len(batch) > 1:
+                for posed in batch:
+                    open_ones = tuple(pending for pending in posed.questions if slot_of(pending) in left)
+                    if open_ones:
+                        yield from self.take([dataclasses.replace(posed, questions=open_ones)])
+                return
+        for slot, posed in left.items():
+            yield posed, failed(slot, reason)
+
+    def _collect(self, batch: Sequence[Posed], left: dict[Slot, Posed]) -> Iterator[tuple[Posed, Answer]]:
+        answered: set[Slot] = set()
+        for answer in self._with_limit(batch):
+            slot = slot_of(answer)
+            if slot in left:
+                answered.add(slot)
+                yield left.pop(slot), checked(answer)
+            elif slot in answered:
+                self.repeated += 1
+            else:
+                self.unknown += 1
+
+    def _with_limit(self, batch: Sequence[Posed]) -> Iterator[Answer]:
+        said: _Queue = queue.SimpleQueue()
+        threading.Thread(target=_feed, args=(self.model, batch, said), daemon=True).start()
+        while True:
+            try:
+                answer = said.get(timeout=self._seconds)
+            except queue.Empty:
+                self.hung += 1
+                self.model = self._load()
+                raise Hanging(f"the model said nothing for {self._seconds:g} s") from None
+            if answer is None:
+                return
+            if isinstance(answer, BaseException):
+                self.raised += 1
+                raise ModelFault(f"the model raised {type(answer).__name__}: {str(answer)[:500]}") from answer
+            yield answer
+
+
+def _feed(model: Model, batch: Iterable[Posed], said: _Queue) -> None:
+    try:
+        for answer in model.answer(batch):
+            said.put(answer)
+        said.put(None)
+    except BaseException as error:  # noqa: BLE001  whatever a model raises becomes a failed reply, with the reason
+        said.put(error)
+
+
+def slot_of(asked: Answer | Pending) -> Slot:
+    """The place of an answer or of a pending question."""
+    question = asked.question if isinstance(asked, Answer) else asked.question.id
+    return (question, asked.seed, asked.sample)
+
+
+def failed(slot: Slot, reason: str) -> Answer:
+    """The answer that stands for a failure."""
+    question, seed, sample = slot
+    return Answer(question, seed, sample, status="failed", reason=_clean(reason))
+
+
+def checked(answer: Answer) -> Answer:
+    """The answer in plain types, or a failed one where it holds something that cannot be an answer."""
+    slot = slot_of(answer)
+    if answer.status not in ("answered", "refused", "failed"):
+        return failed(slot, f"the model returned an unknown status {answer.status!r}")
+    try:
+        plain = dataclasses.replace(
+            answer,
+            text=None if answer.text is None else _clean(answer.text),
+            reason=_clean(answer.reason),
+            choice=None if answer.choice is None else tuple(int(i) for i in answer.choice),
+            option_scores=None if answer.option_scores is None else tuple(float(x) for x in answer.option_scores),
+            number=None if answer.number is None else float(answer.number),
+            spread=None if answer.spread is None else tuple(float(x) for x in answer.spread),
+        )
+    except (TypeError, ValueError, AttributeError) as error:
+        return failed(slot, f"the model returned something that is no answer: {error}")
+    numbers = (*(plain.option_scores or ()), *(plain.spread or ()), *(() if plain.number is None else (plain.number,)))
+    if not all(math.isfinite(number) for number in numbers):
+        return failed(slot, "the model returned a number that is not finite")
+    said = (plain.text, plain.choice, plain.option_scores, plain.number, plain.spread, plain.blob)
+    if plain.status == "answered" and all(part is None for part in said):
+        return failed(slot, "the model returned an empty answer")
+    return plain
+
+
+def _clean(text: str) -> str:
+    """The text without lone surrogates, which no file can hold."""
+    return text.encode("utf-8", "replace").decode("utf-8") if not text.isascii() else text

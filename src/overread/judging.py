@@ -1,0 +1,119 @@
+"""Lets judges find on the replies that count, part by part, and writes their verdicts."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import ModuleType
+
+import polars as pl
+
+from overread.catalog import describe, load
+from overread.errors import BadInput, BadRun
+from overread.judges.contract import COLUMNS, FINDING
+from overread.parts import read_part, write_part
+from overread.replies import ReplyReader
+from overread.run import Run, part_name, safe_name
+from overread.standing import standing
+from overread.tables import Verdict, schema
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Panel:
+    """The judges that decide together, one for each kind of question."""
+
+    label: str
+    by_kind: dict[str, tuple[str, ModuleType]]
+
+    @classmethod
+    def of(cls, names: Sequence[str]) -> Panel:
+        """A panel of some judges; the first that takes a kind judges it."""
+        by_kind: dict[str, tuple[str, ModuleType]] = {}
+        for name in names:
+            describe("judges", name)
+            module = load("judges", name)
+            for kind in module.KINDS:
+                by_kind.setdefault(kind, (name, module))
+        return cls("+".join(dict.fromkeys(Path(name).stem for name in names)), by_kind)
+
+    @property
+    def folder(self) -> str:
+        """The folder of its verdicts."""
+        return safe_name(self.label)
+
+
+def judge_run(run: Run, panel: Panel) -> None:
+    """Writes the verdicts of a panel on every reply that counts."""
+    reader = ReplyReader(run.folder)
+    reader.refresh()
+    names = {seat.identity: seat.model for seat in run.seats()}
+    for index, (start, stop) in enumerate(run.parts):
+        questions = run.part("questions", index)
+        counted = standing(questions, reader.between(start, stop)).replies
+        counted = counted.filter(pl.col("identity").is_in(list(names)))
+        table = _table(counted, questions, run.part("key", index))
+        findings = [_find(panel, str(kind), rows) for (kind,), rows in table.group_by("kind", maintain_order=True)]
+        verdicts = _verdicts(counted, findings, names)
+        write_part(run.folder / "verdicts" / panel.folder / part_name(index), verdicts)
+
+
+def _table(replies: pl.DataFrame, questions: pl.DataFrame, key: pl.DataFrame) -> pl.DataFrame:
+    asked = questions.select("place", "kind", "template", "asked", "options", "many", "low", "high", "whole", "unit")
+    keyed = key.select("place", "stage", "answer", "tolerance", key_number="number")
+    joined = replies.rename({"id": "reply"}).join(asked, on="place").join(keyed, on="place")
+    return joined.select(list(COLUMNS))
+
+
+def _find(panel: Panel, kind: str, rows: pl.DataFrame) -> pl.DataFrame:
+    if kind not in panel.by_kind:
+        raise BadInput(
+            f"no judge of {panel.label!r} takes questions of kind {kind}",
+            do="name one that does with --judge (overread list judges)",
+        )
+    name, module = panel.by_kind[kind]
+    found: pl.DataFrame = module.judge(rows)
+    if dict(found.schema) != FINDING or found["reply"].to_list() != rows["reply"].to_list():
+        raise BadInput(
+            f"the judge {name} did not give one finding for each reply, in order, with the columns {', '.join(FINDING)}",
+            where=str(getattr(module, "__file__", name)),
+            do="see overread/judges/contract.py",
+        )
+    return found.with_columns(judge=pl.lit(name))
+
+
+def _verdicts(replies: pl.DataFrame, findings: Sequence[pl.DataFrame], names: dict[str, str]) -> pl.DataFrame:
+    if not findings:
+        return pl.DataFrame(schema=schema(Verdict))
+    whose = replies.select(
+        pl.col("id").alias("reply"),
+        "question",
+        "place",
+        pl.col("identity").replace_strict(names, return_dtype=pl.String).alias("model"),
+        "seed",
+        "sample",
+    )
+    return pl.concat(findings).join(whose, on="reply").sort("place").select(list(schema(Verdict)))
+
+
+def panels(run: Run) -> list[str]:
+    """The folders of the verdicts that a run has."""
+    return sorted(path.name for path in (run.folder / "verdicts").glob("*") if path.is_dir())
+
+
+def verdicts_of(run: Run, folder: str, index: int) -> pl.DataFrame:
+    """The verdicts of one panel on one part."""
+    path = run.folder / "verdicts" / folder / part_name(index)
+    if not path.is_file():
+        raise BadRun(
+            f"the replies were not judged by {folder!r}, or not all of them",
+            where=str(path),
+            do=f"overread judge {run.folder} --judge {folder}",
+        )
+    return read_part(path)
+
+
+def parts_of(run: Run, folder: str) -> Iterator[tuple[int, pl.DataFrame]]:
+    """The verdicts of one panel, part by part."""
+    for index in range(len(run.parts)):
+        yield index, verdicts_of(run, folder, index)

@@ -1,0 +1,33 @@
+"""Dialogues as units: what one dialogue of one model, seed and sample adds up to, question after question."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from overread.metrics.accuracy import KINDS, credit
+from overread.metrics.contract import GROUPS
+
+CHAIN: tuple[str, ...] = (*GROUPS, "dialogue", "seed", "sample")
+"""What makes one pass of one model through one dialogue."""
+
+
+def over_dialogues(marks: pl.DataFrame, value: pl.Expr) -> pl.DataFrame:
+    """One row a pass through a dialogue; `value` aggregates `credit`, which stands in the order of the questions.
+
+    A dialogue carries the slices that all of its questions carry.
+    """
+    scored = marks.filter(pl.col("kind").is_in(KINDS)).select(*CHAIN, "place", "slices", credit=credit())
+    chains = scored.sort("place").group_by(CHAIN).agg(value.alias("value"), questions=pl.len())
+    labels = (
+        scored.select(*CHAIN, pl.col("slices").list.unique())
+        .explode("slices")
+        .drop_nulls("slices")
+        .group_by(*CHAIN, "slices")
+        .agg(carrying=pl.len())
+        .join(chains.select(*CHAIN, "questions"), on=CHAIN)
+        .filter(pl.col("carrying") == pl.col("questions"))
+        .group_by(CHAIN)
+        .agg("slices")
+    )
+    empty = pl.lit([], dtype=pl.List(pl.String))
+    return chains.join(labels, on=CHAIN, how="left").select(*GROUPS, pl.col("slices").fill_null(empty), "value")

@@ -1,0 +1,1 @@
+"""What can be answered without looking: the parts of the models `chance` and `prior`."""

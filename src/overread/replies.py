@@ -1,0 +1,189 @@
+"""Replies on disk: each worker appends to a file of its own; finished files become Parquet parts.
+
+    replies/WORKER-00000.jsonl     being written: one line a receipt or a reply, flushed, synced every few seconds
+    replies/WORKER-00000.parquet   finished, sorted by place; its receipts in receipts/ under the same name
+
+A line torn by a crash is passed over: its question is asked again. A reply that lies in two files (a crash between
+writing the part and removing the lines) has one id and counts once.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import polars as pl
+
+from overread.errors import BadRun
+from overread.parts import cannot_write, damaged, read_part, write_atomically, write_part
+from overread.tables import Receipt, Reply, as_record, schema
+
+SYNC_SECONDS = 5.0
+LINES_A_FILE = 50_000
+
+
+class ReplyWriter:
+    """The file of one worker; use as a context manager."""
+
+    def __init__(self, folder: Path, worker: str, *, lines_a_file: int = LINES_A_FILE) -> None:
+        self.folder, self.worker = folder, worker
+        self._lines_a_file = lines_a_file
+        self._receipts: set[str] = set()
+        self._count = self._number = 0
+        self._synced = time.monotonic()
+        self._open()
+
+    def _open(self) -> None:
+        self.path = self.folder / "replies" / f"{self.worker}-{self._number:05d}.jsonl"
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            self._file = self.path.open("xb", buffering=0)
+        except OSError as error:
+            raise cannot_write(self.path, error) from error
+
+    def add(self, replies: Iterable[Reply], receipts: Iterable[Receipt]) -> None:
+        """Appends replies and, before them, those of their receipts that this file does not have yet."""
+        lines = []
+        for receipt in receipts:
+            if receipt.id not in self._receipts:
+                self._receipts.add(receipt.id)
+                lines.append(_line("receipt", receipt))
+        for reply in replies:
+            lines.append(_line("reply", reply))
+            self._count += 1
+        data = b"".join(lines)
+        try:
+            while data:
+                data = data[self._file.write(data) or 0 :]
+            if time.monotonic() - self._synced > SYNC_SECONDS:
+                os.fsync(self._file.fileno())
+                self._synced = time.monotonic()
+        except OSError as error:
+            raise cannot_write(self.path, error) from error
+        if self._count >= self._lines_a_file:
+            self._compact()
+            self._open()
+
+    def put_blob(self, data: bytes, name: str) -> None:
+        """Keeps a side file (a vector, a mask) under its hash."""
+        path = self.folder / "blobs" / name
+        if not path.exists():
+            write_atomically(path, data)
+
+    def _compact(self) -> None:
+        """Turns the lines into a part and removes them."""
+        self._file.close()
+        replies, receipts, _ = parse_lines(self.path, 0)
+        name = self.path.with_suffix(".parquet").name
+        write_part(self.folder / "receipts" / name, receipts)
+        write_part(self.folder / "replies" / name, replies.sort("place"))
+        self.path.unlink()
+        self._receipts.clear()
+        self._number += 1
+        self._count = 0
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._file.closed:
+            return
+        if kind is not None and issubclass(kind, BadRun):
+            self._file.close()  # the disk is full or gone: leave the lines as they are
+        elif self._count:
+            self._compact()
+        else:
+            self._file.close()
+            self.path.unlink(missing_ok=True)
+
+
+def _line(kind: str, row: Reply | Receipt) -> bytes:
+    record = {name: value for name, value in as_record(row).items() if value is not None}
+    return (json.dumps({kind: record}, ensure_ascii=True, separators=(",", ":")) + "\n").encode()
+
+
+def parse_lines(path: Path, offset: int) -> tuple[pl.DataFrame, pl.DataFrame, int]:
+    """The replies and receipts that stand in a worker's file from a byte on, and up to which byte it is whole."""
+    try:
+        with path.open("rb") as file:
+            file.seek(offset)
+            data = file.read()
+    except FileNotFoundError:
+        return pl.DataFrame(schema=schema(Reply)), pl.DataFrame(schema=schema(Receipt)), offset  # just compacted
+    except OSError as error:
+        raise damaged(path, error) from error
+    whole = data.rfind(b"\n") + 1
+    lines = data[:whole].splitlines()
+    rows: dict[str, list[dict[str, Any]]] = {"reply": [], "receipt": []}
+    for number, line in enumerate(lines):
+        try:
+            ((kind, record),) = json.loads(line).items()
+            rows[kind].append(record)
+        except (ValueError, KeyError, AttributeError) as error:
+            if any(_is_json(later) for later in lines[number + 1 :]):
+                raise damaged(path, ValueError(f"line {number + 1} is not a reply")) from error
+            break  # a torn end: the disk lost what had not been synced
+    try:
+        replies = pl.DataFrame(rows["reply"], schema=schema(Reply), orient="row")
+        receipts = pl.DataFrame(rows["receipt"], schema=schema(Receipt), orient="row")
+    except (pl.exceptions.PolarsError, TypeError) as error:
+        raise damaged(path, error) from error
+    return replies, receipts, offset + whole
+
+
+def _is_json(line: bytes) -> bool:
+    try:
+        return isinstance(json.loads(line), dict)
+    except ValueError:
+        return False
+
+
+class ReplyReader:
+    """All replies of a run, by place; `refresh` takes up what other workers have written since."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder / "replies"
+        self._offsets: dict[Path, int] = {}
+        self._lines: list[pl.DataFrame] = []
+        self._ranges: dict[Path, tuple[int, int]] = {}
+
+    def refresh(self) -> list[pl.DataFrame]:
+        """Takes up new files and new lines; returns the replies in the new lines."""
+        fresh = []
+        for path in sorted(self.folder.glob("*.jsonl")):
+            replies, _, offset = parse_lines(path, self._offsets.get(path, 0))
+            self._offsets[path] = offset
+            if replies.height:
+                self._lines.append(replies)
+                fresh.append(replies)
+        for path in self.folder.glob("*.parquet"):
+            if path not in self._ranges:
+                places = read_part(path, ["place"])["place"]
+                self._ranges[path] = (int(places[0]), int(places[-1])) if places.len() else (0, -1)
+        return fresh
+
+    def between(self, start: int, stop: int, columns: list[str] | None = None) -> pl.DataFrame:
+        """The replies to questions from place `start` up to, not including, `stop`; each id once."""
+        inside = (pl.col("place") >= start) & (pl.col("place") < stop)
+        names = columns or list(schema(Reply))
+        frames = [pl.DataFrame(schema={name: schema(Reply)[name] for name in names})]
+        for path, (first, last) in sorted(self._ranges.items()):
+            if first < stop and last >= start:
+                frames.append(read_part(path, names, inside))
+        frames.extend(chunk.filter(inside).select(names) for chunk in self._lines)
+        return pl.concat(frames).unique("id", keep="first", maintain_order=True)
+
+
+def receipts_of(folder: Path) -> pl.DataFrame:
+    """All receipts of a run, each once."""
+    frames = [pl.DataFrame(schema=schema(Receipt))]
+    frames.extend(read_part(path) for path in sorted((folder / "receipts").glob("*.parquet")))
+    frames.extend(parse_lines(path, 0)[1] for path in sorted((folder / "replies").glob("*.jsonl")))
+    return pl.concat(frames).unique("id", keep="first", maintain_order=True)

@@ -1,0 +1,158 @@
+"""The settings of a run: from the command line, a run file in TOML, or the Python API; all recorded in the run."""
+
+from __future__ import annotations
+
+import dataclasses
+import tomllib
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any, Self
+
+from overread.catalog import describe, is_path
+from overread.errors import BadInput, unknown_name
+from overread.run import safe_name
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything that `overread run` can be told."""
+
+    benchmark: str
+    models: tuple[str, ...] = ()
+    data: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    """Where each data alias lies on this machine."""
+    protocol: str = ""
+    """Empty: the first that the benchmark has."""
+    conditions: str = "floors"
+    set: Mapping[str, str] = dataclasses.field(default_factory=dict)
+    """`SECTION.key` -> value; sections are the benchmark's name, `ask` and `score`."""
+    judges: tuple[str, ...] = ()
+    """Empty: those of the benchmark."""
+    seed: int = 0
+    seeds: int = 1
+    samples: int = 1
+    limit: int | None = None
+    """So many originals, drawn by the seed; None: all."""
+    engine: str = "local"
+    shard: tuple[int, int] = (1, 1)
+    out: str = ""
+    command: tuple[str, ...] = ()
+
+    @property
+    def folder(self) -> Path:
+        """The run folder."""
+        name = Path(self.benchmark).stem if is_path(self.benchmark) else self.benchmark
+        return Path(self.out) if self.out else Path("runs") / safe_name(name.replace(":", "-"))
+
+    def section(self, name: str, known: Mapping[str, str]) -> dict[str, str]:
+        """The values of one section of `set`, defaults filled in; an unknown key is an error."""
+        given = {key.partition(".")[2]: value for key, value in self.set.items() if key.partition(".")[0] == name}
+        for key in given:
+            if key not in known:
+                raise unknown_name(f"setting of {name}", key, known, where=f"--set {name}.{key}")
+        return {**known, **given}
+
+    def checked(self) -> Self:
+        """These settings, if they can be meant."""
+        name = describe("benchmarks", self.benchmark).name
+        for key in self.set:
+            section, dot, _ = key.partition(".")
+            if not dot or section not in (name, "ask", "score"):
+                raise BadInput(
+                    f"the setting {key!r} belongs to nothing",
+                    where="--set",
+                    do=f"write {name}.KEY=VALUE, ask.KEY=VALUE or score.KEY=VALUE",
+                )
+        for label, number in (("seeds", self.seeds), ("samples", self.samples), ("limit", self.limit or 1)):
+            if number < 1:
+                raise BadInput(
+                    f"--{label} must be at least 1, not {number}", do=f"give a positive number for --{label}"
+                )
+        if self.limit == 0:
+            raise BadInput("--limit 0 leaves nothing to ask", do="give a positive number, or leave it out")
+        return self
+
+
+ASK = {"seconds": "600", "batch": ""}
+"""Section `ask`: the seconds that a model may say nothing, and dialogues a batch (empty: as the model likes)."""
+
+SCORE = {"resamples": "1000", "clean": "yes", "base": ""}
+"""Section `score`: resamples of the intervals, whether to score the clean subset, the text-only base of each model."""
+
+
+def number_in(section: Mapping[str, str], key: str, label: str) -> float:
+    """A positive number of a section."""
+    try:
+        number = float(section[key])
+    except ValueError:
+        number = -1.0
+    if not 0 < number < 1e9:
+        raise BadInput(f"{label}.{key} must be a positive number, not {section[key]!r}", where=f"--set {label}.{key}")
+    return number
+
+
+def parse_pairs(pairs: Sequence[str], option: str) -> dict[str, str]:
+    """`KEY=VALUE` texts -> a mapping."""
+    found = {}
+    for pair in pairs:
+        key, equals, value = pair.partition("=")
+        if not equals or not key.strip():
+            raise BadInput(f"{pair!r} is not KEY=VALUE", where=option, do=f"write {option} KEY=VALUE")
+        found[key.strip()] = value
+    return found
+
+
+def parse_shard(text: str) -> tuple[int, int]:
+    """`i/n` -> (i, n), counted from 1."""
+    first, slash, second = text.partition("/")
+    if slash and first.isdecimal() and second.isdecimal() and 1 <= int(first) <= int(second):
+        return int(first), int(second)
+    raise BadInput(f"{text!r} is not a shard", where="--shard", do="write i/n with 1 <= i <= n, such as 1/4")
+
+
+def read_run_file(path: Path) -> dict[str, Any]:
+    """The settings of a run file: the fields of `Settings`, with `data` and `set` as tables."""
+    try:
+        document = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadInput(f"the run file cannot be read: {error}", where=str(path), do="give a file in TOML") from error
+    except tomllib.TOMLDecodeError as error:
+        raise BadInput(f"the run file is not TOML: {error}", where=str(path), do="mend the line named above") from error
+    known = {field.name: field for field in dataclasses.fields(Settings) if field.name != "command"}
+    found: dict[str, Any] = {}
+    for key, value in document.items():
+        if key not in known:
+            raise unknown_name("setting of a run file", key, known, where=str(path))
+        found[key] = _typed(key, value, path)
+    return found
+
+
+def _typed(key: str, value: Any, path: Path) -> Any:
+    def wrong(wanted: str) -> BadInput:
+        return BadInput(f"{key} must be {wanted}, not {value!r}", where=str(path), do=f"write {key} as {wanted}")
+
+    if key in ("data", "set"):
+        if not isinstance(value, dict):
+            raise wrong("a table")
+        return dict(_flat(value))
+    if key in ("models", "judges"):
+        if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
+            raise wrong("a list of names")
+        return tuple(value)
+    if key == "shard":
+        return parse_shard(str(value))
+    if key in ("seed", "seeds", "samples", "limit"):
+        if not isinstance(value, int) or isinstance(value, bool):
+            raise wrong("a whole number")
+        return value
+    if not isinstance(value, str):
+        raise wrong("text")
+    return value
+
+
+def _flat(table: Mapping[str, Any], prefix: str = "") -> list[tuple[str, str]]:
+    pairs: list[tuple[str, str]] = []
+    for key, value in table.items():
+        name = f"{prefix}{key}"
+        pairs.extend(_flat(value, f"{name}.") if isinstance(value, dict) else [(name, str(value))])
+    return pairs

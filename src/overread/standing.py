@@ -1,0 +1,94 @@
+"""Which reply counts, for every question, and what later turns show of it.
+
+A question can have several replies: two processes asked it, a worker was lost, it failed and was asked again, or the
+reply in its history changed. Exactly one counts. The rule, in this order:
+
+1. its prompt hash is that of the history as it stands now (a changed parent makes its followers stale);
+2. answered or refused before failed;
+3. the earliest; then the smallest worker name and id, so that everybody decides alike.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import polars as pl
+
+from overread.tables import content_id
+
+Slot = tuple[str, str, int, int]
+"""One place for a reply: question, identity, seed, sample."""
+
+COLUMNS = [
+    "id", "question", "place", "identity", "seed", "sample", "prompt", "status",
+    "text", "choice", "number", "at", "provenance",
+]  # fmt: skip
+"""What of a reply decides whether it counts."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Standing:
+    """The replies that count, in one part of an exam."""
+
+    replies: pl.DataFrame
+    """One row a slot that has a valid reply, with the columns that were given."""
+    said: Mapping[Slot, str]
+    """What later turns show of the replies that later turns show at all."""
+
+    def prompt(self, question: Mapping[str, Any], identity: str, seed: int, sample: int) -> str | None:
+        """The hash of the question's history as it stands; None while a reply in it is missing or failed."""
+        return _prompt(question["prompt"], question["parents"], self.said, (identity, seed, sample))
+
+
+def standing(questions: pl.DataFrame, replies: pl.DataFrame) -> Standing:
+    """Decides for one part; `questions` and `replies` are those of whole items."""
+    ordered = replies.sort([pl.col("status") == "failed", "at", "provenance", "id"])
+    free = questions.filter(pl.col("parents").list.len() == 0).select("place", expected="prompt")
+    counted = [_first(ordered.join(free, on="place").filter(pl.col("prompt") == pl.col("expected")).drop("expected"))]
+    shown = {parent for parents in questions["parents"] for parent in parents}
+    said: dict[Slot, str] = {}
+    if shown:
+        rows = {row["id"]: row for row in questions.iter_rows(named=True)}
+        _hear(counted[0], rows, shown, said)
+        for wave in sorted(set(questions["wave"]) - {0}):
+            waiting = questions.filter((pl.col("wave") == wave) & (pl.col("parents").list.len() > 0))
+            candidates = ordered.filter(pl.col("place").is_in(waiting["place"].implode()))
+            valid = [
+                _prompt(rows[question]["prompt"], rows[question]["parents"], said, (identity, seed, sample)) == prompt
+                for question, identity, seed, sample, prompt in candidates.select(
+                    "question", "identity", "seed", "sample", "prompt"
+                ).iter_rows()
+            ]
+            counted.append(_first(candidates.filter(pl.Series(valid, dtype=pl.Boolean))))
+            _hear(counted[-1], rows, shown, said)
+    return Standing(pl.concat(counted), said)
+
+
+def _first(replies: pl.DataFrame) -> pl.DataFrame:
+    return replies.unique(["place", "identity", "seed", "sample"], keep="first", maintain_order=True)
+
+
+def _prompt(own: str, parents: Iterable[str], said: Mapping[Slot, str], who: tuple[str, int, int]) -> str | None:
+    texts = [said.get((parent, *who)) for parent in parents]
+    known = [text for text in texts if text is not None]
+    if len(known) < len(texts):
+        return None
+    return content_id(own, *known) if known else own
+
+
+def _hear(replies: pl.DataFrame, questions: Mapping[str, Any], shown: set[str], said: dict[Slot, str]) -> None:
+    heard = replies.filter(pl.col("question").is_in(list(shown)) & (pl.col("status") != "failed"))
+    for row in heard.iter_rows(named=True):
+        options = questions[row["question"]]["options"]
+        said[row["question"], row["identity"], row["seed"], row["sample"]] = shown_text(row, options)
+
+
+def shown_text(reply: Mapping[str, Any], options: list[str]) -> str:
+    """A reply as later turns show it: its text, or its choice or number in words."""
+    if reply["text"] is not None:
+        return str(reply["text"])
+    if reply["choice"] is not None:
+        return ", ".join(options[i] for i in reply["choice"] if 0 <= i < len(options))
+    return "" if reply["number"] is None else f"{reply['number']:g}"
