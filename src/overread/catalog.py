@@ -34,9 +34,18 @@ class Entry:
     name: str
     title: str
     card: dict[str, str]
-    variants: tuple[str, ...]
     constants: dict[str, object]
     path: str
+
+    @property
+    def variants(self) -> tuple[str, ...]:
+        """What may stand behind a colon."""
+        return self.texts("VARIANTS")
+
+    def texts(self, constant: str) -> tuple[str, ...]:
+        """A constant that is a tuple of texts; empty where the file has none."""
+        value = self.constants.get(constant, ())
+        return tuple(map(str, value)) if isinstance(value, tuple | list) else ()
 
 
 @functools.cache
@@ -86,9 +95,7 @@ def _describe(kind: str, name: str, path: Path) -> Entry:
                 constants[target.id] = ast.literal_eval(value)
             except ValueError:
                 continue  # computed when imported; listing does without
-    variants = constants.get("VARIANTS", ())
-    names = tuple(map(str, variants)) if isinstance(variants, tuple | list) else ()
-    return Entry(kind, name, lines[0].rstrip("."), card, names, constants, str(path))
+    return Entry(kind, name, lines[0].rstrip("."), card, constants, str(path))
 
 
 def split_variant(text: str) -> tuple[str, str]:

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from overread.errors import BadInput
 from overread.framing import Framing
 from overread.media.conditions import BLIND, TEXT_PROBES, vary
-from overread.script import Ask, Say, Script, Take, key_text
+from overread.script import Ask, Say, Script, Take, Tell, key_text
 from overread.survey import Asked, Partner, Survey, answers_of
 from overread.tables import Dialogue, Key, Question, Turn
 from overread.waves import Step, plan
@@ -160,6 +160,8 @@ class _Turns:
                 self.turns.append(Turn(turn.role, turn.text, turn.media))
             elif isinstance(turn, Take):
                 self._take(turn)
+            elif isinstance(turn, Tell):
+                self._tell(turn.ask)
             else:
                 asked = (self.script.name, turn.template, seen[turn.template])
                 seen[turn.template] += 1
@@ -185,7 +187,7 @@ class _Turns:
             question, shown, media = self.item.named[take.script, take.ask, self.condition]
         except KeyError as error:
             raise BadInput(
-                f"item {self.script.item!r} takes the reply to {take.ask!r} of {take.script!r}, which was not seen before",
+                f"item {self.script.item!r} takes the reply to {take.ask!r} of {take.script!r}, which is not known yet",
                 where=f"benchmark {self.item.exam.benchmark}",
                 do="yield the script that is taken from first, within the same item",
             ) from error
@@ -193,15 +195,23 @@ class _Turns:
         self.turns.append(Turn("user", shown, media, source=question))
         self.steps.append(Step(None, question))
 
+    def _shown(self, ask: Ask) -> str:
+        if ask.shown_as == "asked":
+            return self.framing.ask(ask)
+        return ask.text if ask.shown_as == "question" else self.framing.ask(ask, options=ask.shown_as)
+
+    def _tell(self, ask: Ask) -> None:
+        shown, answer = self._shown(ask), key_text(ask.answer, whole=ask.whole, unit=ask.unit)
+        self._send("user", shown, ask.media)
+        self._send("assistant", answer, ())
+        self.turns.append(Turn("user", shown, ask.media))
+        self.turns.append(Turn("assistant", answer))
+
     def _ask(self, ask: Ask, *, scored: bool) -> None:
         _check(ask, self.script.item)
         question = f"{self.id}-{len(self.drafts)}"
         asked = self.framing.ask(ask)
-        shown = asked
-        if ask.shown_as == "question":
-            shown = ask.text
-        elif ask.shown_as != "asked":
-            shown = self.framing.ask(ask, options=ask.shown_as)
+        shown = asked if ask.shown_as == "asked" else self._shown(ask)
         prompt = self.sent.copy()
         prompt.update(
             f"ask\x1f{self._attached(ask.media)}\x1f{asked}\x1f{ask.options}".encode("utf-8", "surrogatepass")

@@ -58,8 +58,9 @@ def load_framings(path: Path = PROMPTS / "framing.yaml") -> dict[str, Framing]:
         raise BadInput(f"the framing file cannot be read: {error}", where=str(path), do="give a YAML file") from error
     framings = {}
     for name in ("plain", "wording"):
-        words = data.get(name) if isinstance(data, dict) else None
-        missing = [key for key in _NEEDED if not isinstance(words, dict) or not isinstance(words.get(key), str)]
+        found = data.get(name) if isinstance(data, dict) else None
+        words: dict[str, str] = found if isinstance(found, dict) else {}
+        missing = [key for key in _NEEDED if not isinstance(words.get(key), str)]
         if missing:
             raise BadInput(
                 f"the framing {name!r} lacks {', '.join(missing)}",

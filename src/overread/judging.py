@@ -75,7 +75,7 @@ def _find(panel: Panel, kind: str, rows: pl.DataFrame) -> pl.DataFrame:
     found: pl.DataFrame = module.judge(rows)
     if dict(found.schema) != FINDING or found["reply"].to_list() != rows["reply"].to_list():
         raise BadInput(
-            f"the judge {name} did not give one finding for each reply, in order, with the columns {', '.join(FINDING)}",
+            f"the judge {name} did not give one finding a reply, in order, with the columns {', '.join(FINDING)}",
             where=str(getattr(module, "__file__", name)),
             do="see overread/judges/contract.py",
         )

@@ -73,13 +73,20 @@ class Take:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
+class Tell:
+    """A turn that shows a question with its key, without asking it."""
+
+    ask: Ask
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
 class Script:
     """One dialogue with its key, before any condition."""
 
     case: Case
     item: str
     """The same for all protocols of one original; scripts of one item follow each other."""
-    turns: tuple[Say | Ask | Take, ...]
+    turns: tuple[Say | Ask | Tell | Take, ...]
     name: str = ""
     """By which a `Take` refers to it; unique within its item."""
     media: tuple[Media, ...] | None = None

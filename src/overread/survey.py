@@ -1,8 +1,8 @@
 """The first pass over an exam: which originals enter it, who is asked blind, and whose study is swapped in.
 
 Conditions cost model calls, so the blind ones are asked on a fixed fifth of the exam (at least 200 questions), chosen
-by patient and by nothing else. Swap partners match in geometry and in the number of positions, belong to another patient,
-and have another key; where the key of one question is the same all the same, that question is not scored.
+by patient and by nothing else. Swap partners match in geometry and in the number of positions, belong to another
+patient, and have another key; where the key of one question is the same all the same, that question is not scored.
 """
 
 from __future__ import annotations
@@ -105,9 +105,10 @@ def answers_of(script: Script) -> dict[Asked, int]:
 
 
 def _geometry(script: Script) -> tuple[object, ...]:
-    media = script.shown_media()
+    media, facts = script.shown_media(), script.case.facts
     kinds = tuple((m.kind, len(m.select)) for m in media)
-    return (kinds, str(script.case.facts.get("geometry", "")), str(script.case.facts.get("length", "")))
+    whole = any(not m.select for m in media)
+    return (kinds, str(facts.get("geometry", "")), str(facts.get("length", "")) if whole else "")
 
 
 def survey(scripts: Iterable[Script], seed: int, limit: int | None, *, everyone: bool, swap: bool) -> Survey:

@@ -15,11 +15,12 @@ Ids are content hashes (24 hexadecimal digits). Positions (frames, samples, slic
 from __future__ import annotations
 
 import dataclasses
+import functools
 import hashlib
 import json
 import types
 import typing
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, ClassVar, Literal, TypeVar
 
 import polars as pl
@@ -331,20 +332,25 @@ def to_frame(rows: Iterable[Any], row: type[Any]) -> pl.DataFrame:
     return pl.DataFrame([as_record(r) for r in rows], schema=schema(row), orient="row")
 
 
-def _reader(row: type[Row]) -> dict[str, Any]:
+def _reader(row: type[Row]) -> dict[str, Callable[[Any], Any]]:
     """For each field that needs it, how to turn the stored value back."""
-    readers: dict[str, Any] = {}
+    readers: dict[str, Callable[[Any], Any]] = {}
     for name, hint in typing.get_type_hints(row).items():
         arguments = typing.get_args(hint)
         if hint is Json:
-            readers[name] = lambda text: Json(json.loads(text))
+            readers[name] = _json_of
         elif typing.get_origin(hint) is tuple or any(typing.get_origin(a) is tuple for a in arguments):
             inner = arguments[0] if typing.get_origin(hint) is tuple else typing.get_args(arguments[0])[0]
-            if dataclasses.is_dataclass(inner):
-                readers[name] = lambda many, inner=inner: tuple(from_record(inner, r) for r in many)  # type: ignore[misc]
-            else:
-                readers[name] = tuple
+            readers[name] = functools.partial(_rows_in, inner) if dataclasses.is_dataclass(inner) else tuple
     return readers
+
+
+def _json_of(text: str) -> Json:
+    return Json(json.loads(text))
+
+
+def _rows_in(row: Any, records: Iterable[Mapping[str, Any]]) -> tuple[Any, ...]:
+    return tuple(from_record(row, record) for record in records)
 
 
 _READERS: dict[type[Any], dict[str, Any]] = {}
@@ -365,6 +371,5 @@ def from_record(row: type[Row], record: Mapping[str, Any]) -> Row:
 
 def rows_of(frame: pl.DataFrame, row: type[Row]) -> Iterator[Row]:
     """The rows of a data frame, one object each, in order."""
-    columns: Sequence[str] = [f.name for f in dataclasses.fields(row)]  # type: ignore[arg-type]
-    for record in frame.select(columns).iter_rows(named=True):
+    for record in frame.select(list(schema(row))).iter_rows(named=True):
         yield from_record(row, record)

@@ -132,8 +132,14 @@ def test_a_clip_without_times_can_be_selected_and_changed(tmp_path: Path, grey: 
 
 @pytest.mark.parametrize(
     "tags",
-    [{"NumberOfFrames": 0}, {"NumberOfFrames": 5}, {"Rows": 9}, {"Rows": 0}, {"PhotometricInterpretation": "HSV"}]
-    + [{"NumberOfFrames": 2_000_000, "Rows": 60000, "Columns": 60000}],
+    [
+        {"NumberOfFrames": 0},
+        {"NumberOfFrames": 5},
+        {"Rows": 9},
+        {"Rows": 0},
+        {"PhotometricInterpretation": "HSV"},
+        {"NumberOfFrames": 2_000_000, "Rows": 60000, "Columns": 60000},
+    ],
 )
 def test_a_header_that_does_not_fit_its_pixels_is_refused(
     tmp_path: Path, grey: np.ndarray, tags: dict[str, Any]

@@ -87,7 +87,7 @@ class Exam:
         return {answer.question: answer for answer in model.answer(self.posed())}
 
     def share_right(self, answers: Mapping[str, Answer], template: str = "t") -> float:
-        """Mean credit over the choice questions of a template; an answer without a choice counts by its probabilities."""
+        """Mean credit over the choice questions of a template; without a choice, the probability of the key."""
         credits = []
         for q, question in self.questions.items():
             if question.template != template:

@@ -8,10 +8,10 @@
     EXPECTED = (("ecg/*.hea", "what these files are"), ...)    the layout below the root, as glob patterns
     def cases(root: Path) -> Iterator[Case]
 
-`cases` streams, in a fixed order. Patient ids carry the alias (`ptbxl/123`); where an archive does not tell, the study is
-the patient. Among the facts are `geometry`, the same text for studies of the same geometry, and `length`, the number of
-samples, frames or slices: a study can only stand in for another where both agree. What cannot be read is a `BadInput`
-that names the file and the line. Nothing in the archive is trusted, least of all its paths.
+`cases` streams, in a fixed order. Patient ids carry the alias (`ptbxl/123`); where an archive does not tell, the study
+is the patient. Among the facts are `geometry`, the same text for studies of the same geometry, and `length`, the number
+of samples, frames or slices: a study can only stand in for another where both agree. What cannot be read is a
+`BadInput` that names the file and the line. Nothing in the archive is trusted, least of all its paths.
 """
 
 from __future__ import annotations

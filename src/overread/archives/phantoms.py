@@ -39,6 +39,7 @@ EXPECTED = (
 MEDIA = {"ecg": "ecg", "echo": "clip", "volume": "volume"}
 """The kind of medium of each kind of study."""
 _PATIENT = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_FILE = re.compile(r"[A-Za-z0-9._/-]{1,255}")
 _ADVICE = "build the phantoms again"
 
 
@@ -52,9 +53,9 @@ def cases(root: Path) -> Iterator[Case]:
         with file.open("rb") as stream:
             for number, line in enumerate(stream, start=1):
                 case = _case(line, f"{file}:{number}", people, roots)
-                if case.id in seen:
+                if case.media[0].uri in seen:
                     _fail("the study appears twice", f"{file}:{number}")
-                seen.add(case.id)
+                seen.add(case.media[0].uri)
                 yield case
     except OSError as error:
         raise BadInput(f"the phantoms cannot be read: {error.strerror}", where=str(file), do=ACCESS) from error
@@ -63,10 +64,10 @@ def cases(root: Path) -> Iterator[Case]:
 def _case(line: bytes, where: str, people: dict[str, dict[str, Any]], roots: Roots) -> Case:
     study = _object(line, where)
     kind, file, patient, facts = (study.get(name) for name in ("kind", "file", "patient", "facts"))
-    if kind not in ("ecg", "echo", "volume"):
+    if not isinstance(kind, str) or kind not in MEDIA:
         _fail(f"the kind of study {kind!r} is not known", where)
-    if not isinstance(file, str) or not isinstance(facts, dict):
-        _fail("'file' is no text or 'facts' is no object", where)
+    if not isinstance(file, str) or not _FILE.fullmatch(file) or not isinstance(facts, dict):
+        _fail("'file' is no file name or 'facts' is no object", where)
     if not isinstance(patient, str) or patient not in people:
         _fail(f"patient {patient!r} is not in patients.csv", where)
     uri = f"{ALIAS}://{file}"
@@ -74,13 +75,14 @@ def _case(line: bytes, where: str, people: dict[str, dict[str, Any]], roots: Roo
         # An ECG is named without its suffix: there is no such file, and the folder is what counts.
         roots.resolve(uri, must_exist=False)
         known = Json(facts | people[patient] | _geometry(kind, facts))
-        identity = content_id("case", ALIAS, file, canonical(known))
+        text = canonical(known)
+        text.encode()
     except BadInput as error:
         _fail(error.what, f"{where} ({error.where})")
-    except (KeyError, TypeError, ValueError, IndexError) as error:
+    except (LookupError, TypeError, ValueError, ArithmeticError, RecursionError) as error:
         _fail(f"the facts of the {kind} study cannot be used: {type(error).__name__} {error}", where)
     media = Media(MEDIA[kind], MEDIA[kind], uri)
-    return Case(identity, ALIAS, f"{ALIAS}/{patient}", (media,), known, TERMS)
+    return Case(content_id("case", ALIAS, file, text), ALIAS, f"{ALIAS}/{patient}", (media,), known, TERMS)
 
 
 def _geometry(kind: str, facts: dict[str, Any]) -> dict[str, Any]:

@@ -1,7 +1,6 @@
 """Writes files that are not there yet: exams and lessons from archives, phantoms from nothing.
 
-A builder is one file of this folder with a docstring, whose first line is the title that `overread list builders` shows,
-and one function:
+A builder is one file of this folder with a docstring, whose first line is its title, and one function:
 
     def build(out: Path, *, ...) -> Path
 

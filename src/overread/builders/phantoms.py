@@ -4,7 +4,7 @@ media: ecg (WFDB), clip (AVI, some also DICOM), volume (NIfTI with label map)
 terms: open
 
 The folder is read back by `overread.archives.phantoms`. Every second patient has two ECGs; each has one clip and one
-volume. About 0.2 seconds a patient.
+volume. About 0.1 seconds a patient.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from overread.errors import BadInput, unknown_name
 from overread.media.wfdb import write_record
 from overread.phantoms.draws import generator
 from overread.phantoms.ecg import RHYTHMS, ecg_phantom
-from overread.phantoms.echo import echo_phantom
 from overread.phantoms.ecg_waves import LEADS
+from overread.phantoms.echo import echo_phantom
 from overread.phantoms.files import write_avi, write_dicom, write_names, write_nifti
 from overread.phantoms.volume import volume_phantom
 from overread.tables import canonical, content_id
@@ -89,18 +89,18 @@ def _is_built(out: Path, settings: dict[str, Any]) -> bool:
         return False
     try:
         manifest = json.loads((out / MANIFEST).read_text(encoding="utf-8"))
-        built, files = manifest["settings"], dict(manifest["files"])
-    except (OSError, ValueError, KeyError, TypeError) as error:
+        built, files = manifest["settings"], manifest["files"].items()
+    except (OSError, ValueError, KeyError, TypeError, AttributeError) as error:
         raise BadInput(
-            "the folder holds something else than phantoms", where=str(out), do="choose an empty folder"
+            "something else than phantoms is already there", where=str(out), do="choose an empty folder"
         ) from error
     if built != settings:
         raise BadInput(
-            f"the folder holds other phantoms: {canonical(built)}, not {canonical(settings)}",
+            f"the folder holds other phantoms: {built}, not {settings}",
             where=str(out),
             do="choose another folder, or delete this one",
         )
-    for name, size in files.items():
+    for name, size in files:
         if not (out / name).is_file() or (out / name).stat().st_size != size:
             raise BadInput(
                 "a phantom is missing or was changed", where=str(out / name), do=f"delete {out}, build again"

@@ -18,9 +18,9 @@ def parse_line(line: bytes) -> dict[str, Any]:
     try:
         message = json.loads(line, parse_constant=_refuse_constant)
     except (ValueError, RecursionError) as error:
-        raise ModelFault("the worker sent a line that is no JSON") from error
+        raise ModelFault("sent a line that is no JSON") from error
     if not isinstance(message, dict) or not isinstance(message.get("type"), str):
-        raise ModelFault("the worker sent a line that is no message")
+        raise ModelFault("sent a line that is no message")
     return message
 
 
@@ -46,7 +46,7 @@ class Lines:
             self._parts.append(part)
             self._held += len(part)
         if self._held > self._longest:
-            raise ModelFault(f"the worker sent a line longer than {self._longest} bytes")
+            raise ModelFault(f"sent a line longer than {self._longest} bytes")
 
     def _take(self, part: bytes) -> bytes:
         self._hold(part)

@@ -15,37 +15,50 @@ NOTHING = -1
 """The text names no option in a way that is read."""
 CLASH = -2
 """The text contradicts itself; nothing in it may be read."""
+LONGEST_SENTENCE = 600
+"""Characters. In a longer sentence it cannot be told what a negation reaches, so nothing in it is asserted."""
+MOST_MENTIONS = 60
+"""A text that names options more often than this is not searched further; it says nothing clear."""
 
-_BEFORE = frozenset(
-    """is are was were be been being a an the this that these it its as of to with for by from at in on and also so thus
-    therefore hence likely most probably clearly definitely shows show showing shown demonstrates demonstrating
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(text.split())
+
+
+_BEFORE = _words(
+    """is are was were be been being a an the this that these it its as of to with for by from at in on and but also so
+    thus therefore hence likely most probably clearly definitely shows show showing shown demonstrates demonstrating
     indicates indicate indicating suggests suggest suggesting suggestive reveals reveal has have had having represents
     confirms confirm supports support meets favors favours say think believe choose select pick see sees called means
-    diagnosis answer option choice criterion finding label lead leads would""".split()
+    diagnosis answer option choice criterion finding label lead leads would"""
 )
-_AFTER = frozenset(
+_AFTER = _words(
     """is are was were can with and because since as in on at by due seen present detected found noted here but given
-    based which where when that for exists not so therefore while although""".split()
+    based which where when that for exists not so therefore while although"""
 )
-_ABOUT_ALL = _BEFORE | frozenset(
+_ABOUT_ALL = _BEFORE | _words(
     """i my we our ecg ekg eeg echo clip image images scan trace tracing study recording rhythm patient patient's video
     volume overall final best correct right conclusion impression interpretation classification class view consistent
-    compatible classified considered here based looking""".split()
+    compatible classified considered here based looking"""
 )
 _WORD = re.compile(r"[\w']+")
 _SENTENCE = re.compile(r"[.!?](?=\s|$)|[;\n]")
 _DENIES = (
     r"\b(?:no|not|none|neither|nor|never|cannot|absent|absence|lacks?|lacking|fails?|den(?:y|ies|ied)|unlikely|negative"
-    r"|against|false|wrong|incorrect|exclud(?:e|es|ed|ing)|except|rul(?:e|es|ed|ing) (?:\w+ )?out|differs?|unlike)\b|n't\b"
+    r"|against|false|wrong|incorrect|exclud(?:e|es|ed|ing)|except|rul(?:e|es|ed|ing) (?:\w+ )?out"
+    r"|differs?|unlike)\b|n't\b"
 )
-_DENIES_BEFORE = re.compile(rf"{_DENIES}|\b(?:without|rather than|instead of|free of|other than|versus|non)\b", re.IGNORECASE)
+_DENIES_BEFORE = re.compile(
+    rf"{_DENIES}|\b(?:without|rather than|instead of|free of|other than|versus|non)\b", re.IGNORECASE
+)
 _DENIES_AFTER = re.compile(_DENIES, re.IGNORECASE)
 _RESET = re.compile(r"\bbut\b|\bhowever\b", re.IGNORECASE)
 _REASON = re.compile(r"\b(?:with|without|because|since|given|due to)\b", re.IGNORECASE)
 _CONTRAST = re.compile(r"[,(] ?(?:and )?(?:not|rather than|instead of) (?:\w+ ){0,2}(?=\x01)", re.IGNORECASE)
 _UNSURE = re.compile(
-    r"\b(?:maybe|perhaps|possibly|might|could|may|unsure|uncertain|unclear|undetermined|indeterminate|unable|cannot tell"
-    r"|can't tell|not (?:sure|certain)|hard to (?:say|tell)|difficult to (?:say|tell)|depends|either|or)\b|\?",
+    r"\b(?:maybe|perhaps|possibly|might|could|may|unsure|uncertain|unclear|undetermined|indeterminate|unable"
+    r"|cannot tell|can't tell|not (?:sure|certain)|hard to (?:say|tell)|difficult to (?:say|tell)|depends|either|or)\b"
+    r"|\?",
     re.IGNORECASE,
 )
 _NO_AS_ANSWER = re.compile(r"(?:^|[,.;:!?\n/-]|\b(?:and|or|but)\b) *no *(?=$|[,.;!?\n/])", re.IGNORECASE)
@@ -55,7 +68,8 @@ _CAPITAL = re.compile(r"(?<![\w'./-])([B-HJ-Z])(?![\w'/-])")
 class Mention(NamedTuple):
     """An option named in a text."""
 
-    index: int
+    option: int
+    """Its index."""
     start: int
     stop: int
     denied: bool
@@ -82,6 +96,8 @@ def mentions(text: str, among: Offered) -> list[Mention]:
         if index != NOTHING:
             spans.append((index, start, stop, form or ""))
             reach = stop
+        if len(spans) > MOST_MENTIONS:
+            return [Mention(index, start, stop, True, False) for index, start, stop, _ in spans]
     masked = _masked(text, [(start, stop) for _, start, stop, _ in spans])
     ends = [match.start() for match in _SENTENCE.finditer(masked)] + [len(masked)]
     found, sentence = [], 0
@@ -90,7 +106,8 @@ def mentions(text: str, among: Offered) -> list[Mention]:
             sentence += 1
         begin = ends[sentence - 1] + 1 if sentence else 0
         before, after = masked[begin:start], masked[stop : ends[sentence]]
-        found.append(Mention(index, start, stop, _denied(before, after), not form or _free(before, after, form)))
+        denied = len(before) + len(after) > LONGEST_SENTENCE or _denied(before, after)
+        found.append(Mention(index, start, stop, denied, not denied and (not form or _free(before, after, form))))
     return found
 
 
@@ -115,20 +132,25 @@ def _denied(before: str, after: str) -> bool:
 
 def _free(before: str, after: str, form: str) -> bool:
     words_before = [word.casefold() for word in _WORD.findall(before)]
-    if before.endswith(" ") and words_before and before.rstrip()[-1:] not in ",:(-\x01" and words_before[-1] not in _BEFORE:
+    if (
+        before.endswith(" ")
+        and words_before
+        and before.rstrip()[-1:] not in ",:(-\x01"
+        and words_before[-1] not in _BEFORE
+    ):
         return False
     follows = _WORD.match(after.lstrip(" ")) if after.startswith(" ") else None
     if follows and follows[0].casefold() not in _AFTER:
         return False
     # A plain word such as "normal" says something about the sentence's subject, so that must be the study as a whole.
-    return " " in form or is_abbreviation(form) or all(word in _ABOUT_ALL for word in words_before)
+    return not form.isalpha() or is_abbreviation(form) or all(word in _ABOUT_ALL for word in words_before)
 
 
 def asserted(text: str, among: Offered) -> int:
     """The one option that a tidy text asserts, or NOTHING, or CLASH."""
     found = mentions(text, among)
-    named = {mention.index for mention in found if not mention.denied}
-    denied = {mention.index for mention in found if mention.denied}
+    named = {mention.option for mention in found if not mention.denied}
+    denied = {mention.option for mention in found if mention.denied}
     if not named:
         return NOTHING
     if len(named) > 1 or named & denied:

@@ -77,7 +77,9 @@ def _mention(written: dict[str, int], labels: dict[str, int]) -> re.Pattern[str]
     short = [form for form in written if is_abbreviation(form)]
     # One letter, or a word that negates, is never looked for inside a sentence.
     long = [f for f in written if not is_abbreviation(f) and len(f) > 1 and f.casefold() not in _NO_WORDS]
-    every = [f"(?-i:{re.escape(f)})" if f in short else re.escape(f) for f in sorted(short + long, key=len, reverse=True)]
+    every = [
+        f"(?-i:{re.escape(f)})" if f in short else re.escape(f) for f in sorted(short + long, key=len, reverse=True)
+    ]
     marks = _either(labels)
     either = f"(?P<form>{'|'.join(every)})" if every else "(?P<form>(?!))"
     marked = rf"(?:option|choice|answer) \(?(?P<named>{marks})\)?|\((?P<bracketed>{marks})\)" if marks else "(?!)"

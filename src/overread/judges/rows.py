@@ -57,7 +57,7 @@ UNREADABLE = Finding("unreadable", correct=False)
 Part = tuple[pl.Expr, Callable[[pl.DataFrame], pl.DataFrame]]
 
 _OUTCOME = {name: kind for name, kind in FINDING.items() if name != "reply"}
-_INDEX = "__row"
+_INDEX, _WANTED = "__row", "__wanted"
 
 
 def only(table: pl.DataFrame, kinds: Collection[str], judge: str) -> None:
@@ -89,7 +89,7 @@ def in_parts(table: pl.DataFrame, parts: Sequence[Part]) -> pl.DataFrame:
     A row belongs to the first part whose condition it meets. Failed and refused replies are judged before all parts,
     and a row of no part is unreadable.
     """
-    rest = table.with_row_index(_INDEX)
+    rest = table.rechunk().with_row_index(_INDEX)
     found: list[pl.DataFrame] = []
     everything: list[Part] = [
         (pl.col("status") != "answered", unanswered),
@@ -97,8 +97,8 @@ def in_parts(table: pl.DataFrame, parts: Sequence[Part]) -> pl.DataFrame:
         (pl.lit(True), lambda left: constant(left, UNREADABLE)),
     ]
     for condition, judge in everything:
-        wanted = condition.fill_null(False)
-        part, rest = rest.filter(wanted), rest.filter(~wanted)
+        rest = rest.with_columns(condition.fill_null(False).alias(_WANTED))
+        part, rest = (rest.filter(side).drop(_WANTED) for side in (pl.col(_WANTED), ~pl.col(_WANTED)))
         if part.height:
             findings = judge(part.drop(_INDEX)).select(pl.col(name).cast(kind) for name, kind in FINDING.items())
             found.append(findings.with_columns(part[_INDEX]))

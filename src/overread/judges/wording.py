@@ -18,7 +18,8 @@ LONGEST_ANSWER = 4_000
 
 _THOUGHT = re.compile(r"<(/?)think(?:ing)?\s?>", re.IGNORECASE)
 _MARKER = re.compile(
-    r"(?<![A-Za-z])answers?(?:[ \t]is|[ \t]are)?[ \t]?[*_]{0,3}[ \t]?(?:[:=：]|\r?\n)[ \t]?[*_]{0,3}|<answer>", re.IGNORECASE
+    r"(?<![A-Za-z])answers?(?:[ \t]is|[ \t]are)?[ \t]?[*_]{0,3}[ \t]?(?:[:=：]|\r?\n)[ \t]?[*_]{0,3}|<answer>",
+    re.IGNORECASE,
 )
 _CLOSED = re.compile(r"</answer>", re.IGNORECASE)
 _NO_MARKER = re.compile(r"\b(?:wrong|incorrect|not|possible|previous|initial|first|other|no)[ \t]{1,3}$", re.IGNORECASE)
@@ -39,9 +40,10 @@ _HEADING = re.compile(r"^ ?#{1,6} ", re.MULTILINE)
 _QUOTED = re.compile(r"(?<!\w)'([^'\n]{1,200})'(?!\w)")
 _SPACES = re.compile(r" {2,}")
 _UNIT_GAP = re.compile(
-    r"(?<![\w.])(\d{1,9}(?:\.\d{1,9})?) (?=(?:ms|s|sec|mv|uv|μv|mm|cm|ml|l|bpm|hz|hu|%|°|degrees?)(?!\w))", re.IGNORECASE
+    r"(?<![\w.])(\d{1,9}(?:\.\d{1,9})?) (?=(?:ms|s|sec|mv|uv|μv|mm|cm|ml|l|bpm|hz|hu|%|°|degrees?)(?!\w))",
+    re.IGNORECASE,
 )
-_RANGE_GAP = re.compile(r"(?<=[\ds%°]) - (?=[+-]?\d)")
+_RANGE_GAP = re.compile(r"(?:(?<=\d)|(?<=\d[s%°])|(?<=\d[mcuμ][smvMV])|(?<=\dbpm)) - (?=[+-]?\d)")
 _BULLET = re.compile(r"^(?:[-•·▪◦‣]\s*)+(?=[^\W\d]|[\[(>])")
 _PAIRS = {"(": ")", "[": "]", "{": "}", "'": "'"}
 
@@ -57,14 +59,13 @@ def spoken(text: str) -> str:
     if "\\boxed" in said:
         boxes = _BOXED.findall(said)
         return boxes[-1].strip() if boxes else ""
-    last = None
-    for marker in _MARKER.finditer(said):
-        if not _NO_MARKER.search(said, max(0, marker.start() - 20), marker.start()):
-            last = marker
-    if last is not None:
-        said = said[last.end() :]
+    for marker in reversed(list(_MARKER.finditer(said))):
+        if _NO_MARKER.search(said, max(0, marker.start() - 20), marker.start()):
+            continue
+        said = said[marker.end() :]
         closed = _CLOSED.search(said)
         said = said[: closed.start()] if closed else said
+        break
     said = said.strip()
     return said if len(said) <= LONGEST_ANSWER else ""
 
@@ -72,7 +73,8 @@ def spoken(text: str) -> str:
 def _without_thoughts(text: str) -> str:
     cut = max(0, len(text) - LONGEST_REPLY)
     inside = bool(cut) and text.rfind("<think", 0, cut) > text.rfind("</think", 0, cut)
-    said, kept, start = text[cut:], [], 0
+    said, start = text[cut:], 0
+    kept: list[str] = []
     if not inside and "<" not in said:
         return said
     for tag in _THOUGHT.finditer(said):

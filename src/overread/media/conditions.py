@@ -14,12 +14,12 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 
 from overread.errors import BadInput
-from overread.script import Ask, Say, Script
+from overread.script import Ask, Say, Script, Take, Tell
 from overread.tables import Media
 
 BLIND: tuple[str, ...] = ("blank", "swap", "text", "guess")
@@ -50,6 +50,10 @@ def parse_conditions(text: str, probes: Sequence[str]) -> tuple[str, ...]:
     return ("plain", *(name for name in dict.fromkeys(chosen) if name != "plain"))
 
 
+Turned = Callable[[int, Ask], Ask]
+"""What a condition does to a question, given its position among the turns."""
+
+
 def vary(script: Script, condition: str, seed: int, partner: tuple[Media, ...] | None, guess: str) -> Script:
     """The script under a condition; `partner` holds the media for `swap`, `guess` the text for `guess`."""
     if condition == "plain":
@@ -60,21 +64,29 @@ def vary(script: Script, condition: str, seed: int, partner: tuple[Media, ...] |
     if condition == "swap":
         return dataclasses.replace(script, media=partner)
     if condition == "order":
-        turns = tuple(
-            _reordered(t, seed, script.item, n) if isinstance(t, Ask) else t for n, t in enumerate(script.turns)
-        )
-        return dataclasses.replace(script, turns=turns)
+        return _asking(script, lambda position, ask: _reordered(ask, seed, script.item, position))
     if condition == "wording":
-        turns = tuple(
-            dataclasses.replace(t, text=t.wording or t.text) if isinstance(t, Ask) else t for t in script.turns
-        )
-        return dataclasses.replace(script, turns=turns)
-    return _changed(script, condition)
+        return _asking(script, lambda _, ask: dataclasses.replace(ask, text=ask.wording or ask.text))
+    changed = tuple(dataclasses.replace(medium, change=condition) for medium in script.shown_media())
+    followed = _asking(script, lambda _, ask: dataclasses.replace(ask, answer=ask.follow.get(condition, ask.answer)))
+    return dataclasses.replace(followed, media=changed)
+
+
+def _asking(script: Script, turned: Turned) -> Script:
+    """The script with every question turned, told ones too."""
+
+    def turn(position: int, one: Say | Ask | Tell | Take) -> Say | Ask | Tell | Take:
+        if isinstance(one, Ask):
+            return turned(position, one)
+        return Tell(turned(position, one.ask)) if isinstance(one, Tell) else one
+
+    return dataclasses.replace(script, turns=tuple(turn(n, one) for n, one in enumerate(script.turns)))
 
 
 def _without_media(script: Script) -> Script:
-    turns = tuple(dataclasses.replace(t, media=()) if isinstance(t, Say | Ask) else t for t in script.turns)
-    return dataclasses.replace(script, turns=turns, media=())
+    bare = _asking(script, lambda _, ask: dataclasses.replace(ask, media=()))
+    turns = tuple(dataclasses.replace(one, media=()) if isinstance(one, Say) else one for one in bare.turns)
+    return dataclasses.replace(bare, turns=turns, media=())
 
 
 def _told(script: Script, guess: str) -> Script:
@@ -89,17 +101,7 @@ def _reordered(ask: Ask, seed: int, item: str, position: int) -> Ask:
     count = len(ask.options)
     if count < 2:
         return ask
-    draw = seeded("order", seed, item, position)
-    order = draw.permutation(count)
+    order = seeded("order", seed, item, position).permutation(count)
     if (order == np.arange(count)).all():
         order = np.roll(order, 1)
     return dataclasses.replace(ask, options=tuple(ask.options[i] for i in order))
-
-
-def _changed(script: Script, change: str) -> Script:
-    media = tuple(dataclasses.replace(medium, change=change) for medium in script.shown_media())
-    turns = tuple(
-        dataclasses.replace(t, answer=t.follow[change]) if isinstance(t, Ask) and change in t.follow else t
-        for t in script.turns
-    )
-    return dataclasses.replace(script, media=media, turns=turns)

@@ -155,8 +155,9 @@ class MediaReader:
         if ahead:
             self._waiting[key] = size
         while self._used > self._room:
-            old, (_, freed) = self._kept.popitem(last=False)
-            self._used -= freed
+            # What was decoded ahead is needed soon and goes last, however long it has been waiting.
+            old = next((k for k in self._kept if k not in self._waiting), next(iter(self._kept)))
+            self._used -= self._kept.pop(old)[1]
             self._forget(old)
 
     def _deliver(self, media: Media) -> Delivered:

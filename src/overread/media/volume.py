@@ -68,7 +68,8 @@ def read(path: Path, select: Sequence[int] = ()) -> Volume:
 def _load(path: Path) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float64]]:
     import nibabel
 
-    image: Any = nibabel.load(path)
+    library: Any = nibabel
+    image = library.load(path)
     where = str(path)
     if not isinstance(image, nibabel.Nifti1Image):
         raise BadInput("the file is not a NIfTI volume", where=where, do="give a .nii or .nii.gz file")
@@ -86,7 +87,7 @@ def _load(path: Path) -> tuple[npt.NDArray[np.float32], npt.NDArray[np.float64]]
     affine = np.asarray(image.affine, dtype=np.float64)
     if not np.isfinite(affine).all() or abs(np.linalg.det(affine[:3, :3])) < 1e-9:
         raise BadInput("the volume's affine is degenerate", where=where, do="export it again")
-    ras: Any = nibabel.as_closest_canonical(image)  # type: ignore[no-untyped-call]
+    ras = library.as_closest_canonical(image)
     voxels = np.ascontiguousarray(ras.get_fdata(dtype=np.float32, caching="unchanged")).reshape(ras.shape[:3])
     if not np.isfinite(voxels).any():
         raise BadInput("the volume holds no numbers", where=where, do="export it again")

@@ -1,8 +1,8 @@
 """Two models on the same questions, of one run or of two: which is better, by how much, and how sure.
 
-Marks are matched on protocol, condition, judge, question item, seed and sample. A question that only one of the two has,
-or that one of the two was never asked, is left out and counted; whatever was asked counts as the metric says, refused,
-failed and unreadable replies included. Intervals and p are by patient (`permutation`).
+Marks are matched on protocol, condition, judge, question item, seed and sample. A question that only one of the two
+has, or that one of the two was never asked, is left out and counted; whatever was asked counts as the metric says,
+refused, failed and unreadable replies included. Intervals and p are by patient (`permutation`).
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ def _flips(first: pl.DataFrame, second: pl.DataFrame) -> tuple[int, int]:
 def compare(
     marks_a: pl.DataFrame, marks_b: pl.DataFrame, metric: Any, *, seed: int = 0, resamples: int = 1000
 ) -> Comparison:
-    """Compares the model of `marks_a` with that of `marks_b` (columns of `contract.MARKS`, already cut to a condition)."""
+    """Compares the models of two tables of marks (columns of `contract.MARKS`), already cut to one condition."""
     if metric.UNIT == "exam":
         raise BadInput(
             "two models cannot be compared by a metric of unit exam",

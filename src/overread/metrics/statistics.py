@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 Floats = NDArray[np.float64]
 Direction = Literal["more", "less"]
 
-CELLS = 1_000_000
+CELLS = 2_000_000
 """Patients times resamples of one block: about 32 MB while it is drawn."""
 
 NOTHING = 1e-12
@@ -53,10 +53,10 @@ def draws(patients: int, seed: int, resamples: int, *, cells: int = CELLS) -> It
     width = max(1, cells // max(1, patients))
     for start in range(0, resamples, width):
         count = min(width, resamples - start)
-        drawn = generator.integers(0, patients, size=(count, patients))
-        drawn *= count
-        drawn += np.arange(count)[:, None]
-        yield np.bincount(drawn.ravel(), minlength=count * patients).reshape(patients, count).astype(np.float64)
+        counts = np.empty((count, patients))
+        for resample in counts:
+            resample[:] = np.bincount(generator.integers(0, patients, size=patients), minlength=patients)
+        yield np.ascontiguousarray(counts.T)
 
 
 def resampled_sums(sums: Any, seed: int, resamples: int, *, cells: int = CELLS) -> Floats:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-import numpy as np
 import polars as pl
 import scipy.sparse
 
@@ -43,6 +42,7 @@ class Sums:
 
     def __init__(self) -> None:
         self._codes: dict[Group, int] = {}
+        self._units: dict[Group, int] = {}
         self._frames: list[pl.DataFrame] = []
         self._waiting = 0
         self._merged = 0
@@ -51,19 +51,23 @@ class Sums:
         """Adds what `by_patient` gave."""
         if sums.is_empty():
             return
-        found = sums.select(Group._fields).unique()
-        codes = [self._codes.setdefault(Group(*row), len(self._codes)) for row in found.iter_rows()]
-        coded = sums.join(found.with_columns(group=pl.Series(codes, dtype=pl.UInt32)), on=Group._fields)
+        found = sums.group_by(Group._fields).agg(pl.col("n").sum())
+        codes = []
+        for *names, n in found.iter_rows():
+            group = Group(*names)
+            codes.append(self._codes.setdefault(group, len(self._codes)))
+            self._units[group] = self._units.get(group, 0) + n
+        coded = sums.drop("n").join(found.with_columns(group=pl.Series(codes, dtype=pl.UInt32)), on=Group._fields)
         # Categories keep each patient's text once, instead of once a row.
         patient = pl.col("patient").cast(pl.Categorical)
-        self._frames.append(coded.select("group", patient, "sum", "weight", pl.col("n").cast(pl.Int64)))
+        self._frames.append(coded.select("group", patient, "sum", "weight"))
         self._waiting += sums.height
         if self._waiting > max(ROWS, self._merged):
             self._merge()
 
     def _merge(self) -> pl.DataFrame | None:
         if len(self._frames) > 1:
-            totals = pl.concat(self._frames).group_by("group", "patient").agg(pl.col("sum", "weight", "n").sum())
+            totals = pl.concat(self._frames).group_by("group", "patient").agg(pl.col("sum", "weight").sum())
             self._frames = [totals]
         self._waiting = 0
         self._merged = self._frames[0].height if self._frames else 0
@@ -74,25 +78,21 @@ class Sums:
         """All groups, in the order of their codes."""
         return list(self._codes)
 
-    def matrices(self, patients: pl.DataFrame) -> tuple[Any, Any]:
-        """Sums and weights as sparse (groups, patients); `patients` gives each `patient` its `column`."""
+    def matrix(self, patients: pl.DataFrame) -> Any:
+        """Sums and, below, weights as sparse (2 * groups, patients); `patients` gives each `patient` its `column`."""
         frame = self._merge()
         shape = (len(self._codes), patients.height)
         if frame is None:
-            return scipy.sparse.csr_matrix(shape), scipy.sparse.csr_matrix(shape)
+            return scipy.sparse.csr_matrix((0, patients.height))
         placed = frame.join(patients, on="patient").sort("group", "column")
         where = placed["group"].to_numpy(), placed["column"].to_numpy()
-        sums, weights = (
-            scipy.sparse.csr_matrix((placed[name].to_numpy().astype(np.float64), where), shape=shape)
-            for name in ("sum", "weight")
-        )
-        return sums, weights
+        parts = [scipy.sparse.csr_matrix((placed[name].to_numpy(), where), shape=shape) for name in ("sum", "weight")]
+        return scipy.sparse.vstack(parts, format="csr")
 
     def sizes(self) -> dict[Group, tuple[int, int]]:
         """Units and patients of each group."""
         frame = self._merge()
         if frame is None:
             return {}
-        counted = frame.group_by("group").agg(pl.col("n").sum(), patients=pl.len())
-        groups = self.groups
-        return {groups[code]: (n, patients) for code, n, patients in counted.iter_rows()}
+        patients = dict(frame["group"].value_counts().iter_rows())
+        return {group: (self._units[group], patients[code]) for group, code in self._codes.items()}

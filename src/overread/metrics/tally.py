@@ -42,6 +42,7 @@ from overread.metrics.floors import (
     is_floor,
 )
 from overread.metrics.recomputed import Kept
+from overread.metrics.shares import Shares
 from overread.metrics.statistics import Direction, Estimate, headline, interval, ratios, resampled_sums
 from overread.metrics.sums import ALL, ROWS, Group, Sums, by_patient
 from overread.tables import Score, schema
@@ -55,33 +56,6 @@ Found = Mapping[Group, Estimate]
 def _sliced() -> pl.Expr:
     """Marks whose slices are summed: those that get a score a slice, and the floors of those."""
     return pl.col("condition").is_in([PLAIN, *BLIND])
-
-
-class _Shares:
-    """Counts of a group that need no interval: expected replies, existing ones, unreadable ones."""
-
-    def __init__(self) -> None:
-        self._frames: list[pl.DataFrame] = []
-
-    def add(self, rows: pl.DataFrame, sliced: pl.Expr) -> None:
-        """Adds rows with the columns of GROUPS, `slices`, `there` and `unreadable`."""
-        counted = (pl.len().cast(pl.Int64).alias("expected"), pl.col("there", "unreadable").sum().cast(pl.Int64))
-        whole = rows.group_by(GROUPS[:4]).agg(counted).with_columns(slice=pl.lit(ALL))
-        labelled = rows.filter(sliced).with_columns(slice=pl.col("slices").list.unique()).explode("slice")
-        parts = labelled.drop_nulls("slice").group_by(Group._fields).agg(counted)
-        self._frames += [whole.select(parts.columns), parts]
-        if len(self._frames) > 64:
-            self._frames = [self._total()]
-
-    def _total(self) -> pl.DataFrame:
-        return pl.concat(self._frames).group_by(Group._fields).agg(pl.col("expected", "there", "unreadable").sum())
-
-    def shares(self) -> dict[Group, tuple[float, float]]:
-        """Coverage and unreadable of each group."""
-        if not self._frames:
-            return {}
-        rows = self._total().select(*Group._fields, "there", "unreadable", "expected").iter_rows()
-        return {Group(*row[:5]): (row[5] / row[7], row[6] / row[7]) for row in rows}
 
 
 class Tally:
@@ -105,7 +79,7 @@ class Tally:
         self._absent = {name: Sums() for name in self._sums}
         self._kept = {name: Kept(metric) for name, metric in self._metrics.items() if metric.UNIT == "exam"}
         self._measures: dict[str, Sums] = {}
-        self._replies, self._pairs, self._leaks = _Shares(), _Shares(), _Shares()
+        self._replies, self._pairs, self._leaks = Shares(), Shares(), Shares()
         self._patients: list[pl.Series] = []
 
     def add(self, marks: pl.DataFrame) -> None:
@@ -121,7 +95,7 @@ class Tally:
             *GROUPS, "slices", there=~is_absent(), unreadable=pl.col("status") == "unreadable"
         )  # fmt: skip
         self._replies.add(status, pl.col("condition") == PLAIN)
-        floors = marks.filter(is_floor()) if status["there"].all() is False else marks.clear()
+        floors = marks.clear() if status["there"].all() else marks.filter(is_floor())
         for name, sums in self._sums.items():
             metric = self._metrics[name]
             sums.add(by_patient(self._units(name, marks), _sliced()))
@@ -213,10 +187,9 @@ class Tally:
 
     def _totals(self, sums: Sums, patients: pl.DataFrame) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
         """Sums and weights as (2, groups), and of every resample as (2, groups, resamples)."""
-        matrices = sums.matrices(patients)
-        values = np.stack([np.asarray(matrix.sum(axis=1)).ravel() for matrix in matrices])
-        drawn = np.stack([resampled_sums(matrix, self._seed, self._resamples) for matrix in matrices])
-        return values, drawn
+        matrix = sums.matrix(patients)
+        values = np.asarray(matrix.sum(axis=1)).reshape(2, -1)
+        return values, resampled_sums(matrix, self._seed, self._resamples).reshape(2, -1, self._resamples)
 
     def _estimates(self, name: str, patients: pl.DataFrame) -> tuple[dict[Group, Estimate], dict[Group, Estimate]]:
         whole = self._resampled(self._sums[name], patients)

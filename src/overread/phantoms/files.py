@@ -1,6 +1,6 @@
 """Writes phantoms in the formats that archives use: AVI and DICOM for clips, NIfTI for volumes.
 
-Equal phantoms give equal bytes, as long as the libraries are the same. ECGs are written by `overread.media.wfdb.write_record`.
+Equal phantoms give equal bytes, as long as the libraries are the same. ECGs are written by `overread.media.wfdb`.
 """
 
 from __future__ import annotations

@@ -13,19 +13,28 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
-from overread.priors.cells import mix, token
+from overread.priors.cells import Hashes, mix, token
 from overread.priors.context import LEVELS, Context
 from overread.priors.options import FEATURES, codes
-from overread.priors.rows import LEAST, Flags, Numbers, OptionRows, accuracy, elsewhere, everywhere, option_rows
+from overread.priors.rows import LEAST, Numbers, OptionRows, Places, accuracy, elsewhere, everywhere, option_rows
 from overread.tables import Question
 
 LEAN = 2.0
 """A shorter history weighs as much as so many questions with the longer one."""
 
 TEXT = 100
-"""The level of the text alone; the contexts follow it, the features stand from 0."""
+"""Texts are counted from this level on, features from 0."""
 
 DEPTHS = ("text", *(f"text after {level}" for level in LEVELS))
+
+CANDIDATES = (
+    (0, False),
+    (1, False),
+    (0, True),
+    *((d, f) for d in range(1, 6) for f in (False, True) if (d, f) != (1, False)),
+)
+"""Depths, without and with the best feature. Of equally good ones the first is taken: a text outlives another order of
+the options, a place does not."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -40,6 +49,8 @@ class Cue:
     """How often an option of this template is right."""
     accuracy: float
     """On patients held out within the half that was learned from."""
+    by_text: float
+    """The same for the best cue that is not a feature alone."""
     n: int
 
     @property
@@ -69,8 +80,8 @@ class ChoicePrior:
             head = mix(mix(template, FEATURES.index(cue.feature)), 0)
             result = _lean(counts, head, codes(options, cue.feature), result)
         tokens = [token(option) for option in options] if cue.depth else []
-        for depth in range(cue.depth):
-            head = mix(mix(template, TEXT + depth), context[depth - 1] if depth else 0)
+        for depth in range(1, cue.depth + 1):
+            head = mix(mix(template, TEXT + depth), context[depth - 2] if depth > 1 else 0)
             result = _lean(counts, head, tokens, result)
         return result
 
@@ -103,29 +114,44 @@ def fit_choice(frame: pl.DataFrame) -> ChoicePrior:
     def by_template(probability: Numbers) -> Numbers:
         return np.bincount(code, weights=accuracy(rows, probability)) / seen
 
-    start = _start(rows)
-    guesses = [start, *(_held_out(rows, _feature_cells(rows, name), start, 1) for name in FEATURES)]
-    scores = np.array([by_template(guess) for guess in guesses])
-    feature = _first_best(scores)
-    best_guess = np.choose(feature[code][rows.of], guesses)
-    depths = [scores.max(axis=0)]
-    guess = best_guess
-    for depth in range(len(DEPTHS)):
-        guess = _held_out(rows, _text_cells(rows, depth), guess, LEAST)
-        depths.append(by_template(guess))
-    depth_scores = np.array(depths)
-    depth_of = _first_best(depth_scores)
+    plain = _start(rows)
+    guesses = [plain, *(_lean_all(_held_out(rows, _feature_cells(rows, f), 1), plain) for f in FEATURES)]
+    alone = np.array([by_template(guess) for guess in guesses])
+    counts = _held_out(rows, _text_cells(rows, 1), LEAST)
+    guesses = [_lean_all(counts, guess) for guess in guesses]
+    below = np.array([by_template(guess) for guess in guesses])
+    best_alone, best_below = _first_best(alone), _first_best(below)
+    scores = {(0, False): alone[0], (0, True): alone.max(axis=0), (1, False): below[0], (1, True): below.max(axis=0)}
+    plain, featured = guesses[0], np.choose(best_below[code][rows.of], guesses)
+    for depth in range(2, len(DEPTHS) + 1):
+        counts = _held_out(rows, _text_cells(rows, depth), LEAST)
+        plain, featured = _lean_all(counts, plain), _lean_all(counts, featured)
+        scores[depth, False], scores[depth, True] = by_template(plain), by_template(featured)
+    tried = np.array([scores[candidate] for candidate in CANDIDATES])
+    pick = _first_best(tried)
+    depth_of = np.array([depth for depth, _ in CANDIDATES])[pick]
+    feature = np.where(depth_of > 0, best_below, best_alone)
+    feature_of = np.where(np.array([leans for _, leans in CANDIDATES])[pick], feature, 0)
+    by_text = tried[[depth > 0 or not leans for depth, leans in CANDIDATES]].max(axis=0)
     rates = np.bincount(code[rows.of], weights=rows.right) / np.bincount(code[rows.of])
+    best = tried.max(axis=0)
     cues = {
-        str(name): Cue(("", *FEATURES)[feature[i]], int(depth_of[i]), float(rates[i]), float(best), int(seen[i]))
-        for i, (name, best) in enumerate(zip(names, depth_scores.max(axis=0), strict=True))
+        str(name): Cue(
+            feature=("", *FEATURES)[feature_of[i]],
+            depth=int(depth_of[i]),
+            rate=float(rates[i]),
+            accuracy=float(best[i]),
+            by_text=float(by_text[i]),
+            n=int(seen[i]),
+        )
+        for i, name in enumerate(names)
     }
-    return ChoicePrior(cues, _counts(rows, feature[code][rows.of], depth_of[code][rows.of]))
+    return ChoicePrior(cues, _counts(rows, feature_of[code][rows.of], depth_of[code][rows.of]))
 
 
-def _first_best(scores: Numbers) -> np.ndarray[tuple[int, ...], np.dtype[np.int64]]:
-    """For each column the first row that is as good as the best: the simplest of equal cues."""
-    result: np.ndarray[tuple[int, ...], np.dtype[np.int64]] = np.argmax(scores >= scores.max(axis=0) - 1e-9, axis=0)
+def _first_best(scores: Numbers) -> Places:
+    """For each column the first row that is as good as the best."""
+    result: Places = np.argmax(scores >= scores.max(axis=0) - 1e-9, axis=0)
     return result
 
 
@@ -135,34 +161,32 @@ def _start(rows: OptionRows) -> Numbers:
     return np.where(rows.many_q[rows.of], rate, 1.0 / rows.size_q[rows.of])
 
 
-def _feature_cells(rows: OptionRows, name: str) -> np.ndarray[tuple[int, ...], np.dtype[np.uint64]]:
+def _feature_cells(rows: OptionRows, name: str) -> Hashes:
     return rows.cells(FEATURES.index(name), rows.features[name])
 
 
-def _text_cells(rows: OptionRows, depth: int) -> np.ndarray[tuple[int, ...], np.dtype[np.uint64]]:
-    return rows.cells(TEXT + depth, rows.token, rows.contexts_q[depth - 1] if depth else 0)
+def _text_cells(rows: OptionRows, depth: int) -> Hashes:
+    return rows.cells(TEXT + depth, rows.token, rows.contexts_q[depth - 2] if depth > 1 else 0)
 
 
-def _held_out(
-    rows: OptionRows, cells: np.ndarray[tuple[int, ...], np.dtype[np.uint64]], lower: Numbers, least: int
-) -> Numbers:
+def _held_out(rows: OptionRows, cells: Hashes, least: int) -> tuple[Numbers, Numbers]:
     offered, right = elsewhere(cells, rows.right, rows.fold_q[rows.of])
     known = offered >= least
-    result: Numbers = (np.where(known, right, 0.0) + LEAN * lower) / (np.where(known, offered, 0.0) + LEAN)
-    return result
+    return np.where(known, offered, 0.0), np.where(known, right, 0.0)
 
 
-def _counts(
-    rows: OptionRows,
-    feature: np.ndarray[tuple[int, ...], np.dtype[np.int64]],
-    depth: np.ndarray[tuple[int, ...], np.dtype[np.int64]],
-) -> dict[int, tuple[int, int]]:
+def _lean_all(counts: tuple[Numbers, Numbers], lower: Numbers) -> Numbers:
+    offered, right = counts
+    return (right + LEAN * lower) / (offered + LEAN)
+
+
+def _counts(rows: OptionRows, feature: Places, depth: Places) -> dict[int, tuple[int, int]]:
     """Only what the chosen cues will look up."""
     counts: dict[int, tuple[int, int]] = {}
     for i, name in enumerate(FEATURES):
-        used: Flags = feature == i + 1
+        used = feature == i + 1
         counts.update(everywhere(_feature_cells(rows, name)[used], rows.right[used], 1))
-    for i in range(len(DEPTHS)):
-        used = depth > i
+    for i in range(1, len(DEPTHS) + 1):
+        used = depth >= i
         counts.update(everywhere(_text_cells(rows, i)[used], rows.right[used], LEAST))
     return counts

@@ -30,7 +30,8 @@ of the levels replace numbers by a sign."""
 
 START: Context = (0, 0, 0, 0)
 
-_NUMBER = re.compile(r"\d+(?:[.,]\d+)*")
+# "V5" is the name of a lead, not a number that differs from case to case.
+_NUMBER = re.compile(r"(?<!\w)\d+(?:[.,]\d+)*")
 
 
 @functools.lru_cache(maxsize=1 << 16)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 from typing import NamedTuple
 
 import polars as pl
@@ -15,6 +16,9 @@ from overread.priors.context import Context
 from overread.priors.number import NumberPrior, fit_number
 from overread.priors.whole import WholePrior, fit_whole, placed, said
 from overread.tables import Question
+
+AGAIN = 3
+"""A template takes part in chains where each of its answers comes so often, on average."""
 
 
 class Finding(NamedTuple):
@@ -68,10 +72,8 @@ class Half:
             return Answer(question.id, seed, sample, option_scores=scores)
         choice: tuple[int, ...] | None
         if question.many:
-            choice = None
-            if question.template in self.as_one:
-                text = self._as_one(question, ordinal, context)
-                choice = None if text is None else placed(text, question.options)
+            text = self._as_one(question, ordinal, context)
+            choice = None if text is None else placed(text, question.options)
             choice = taken(step) if choice is None else choice
             return Answer(question.id, seed, sample, choice=choice, option_scores=tuple(step))
         total = sum(step)
@@ -85,7 +87,9 @@ class Half:
 
     def _as_one(self, question: Question, ordinal: int, context: Context) -> str | None:
         found = self.chain.whole(question, ordinal, context) if self.chain else None
-        return self.whole.answer(question, context) if found is None else found
+        if found is None and (question.kind == "text" or question.template in self.as_one):
+            return self.whole.answer(question, context)
+        return found
 
     def findings(self) -> list[Finding]:
         """One row a template."""
@@ -120,13 +124,20 @@ def learn(frame: pl.DataFrame, chained: bool) -> Half:
     half = Half(choice, whole, number, as_one, None)
     if not chained:
         return half
+    told = pl.when(pl.col("kind") == "choice").then(said()).otherwise(pl.col("answer").list.join("\n"))
+    frame = frame.with_columns(told.alias("said"))
     shares = {finding.template: finding.accuracy for finding in half.findings()}
-    modes = {finding.template: KEPT for finding in half.findings()}
-    sets = set(frame.filter("many")["template"].unique().to_list())
-    for template, cue in choice.cues.items():
-        by_text = template in as_one if template in sets else cue.depth > 0
-        modes[template] = KEPT if by_text else BESIDE
-    modes.update(dict.fromkeys(number.constants, BESIDE))
-    said_by = pl.when(pl.col("kind") == "choice").then(said()).otherwise(pl.col("answer").list.join("\n"))
-    chain = fit_chain(frame.with_columns(said_by.alias("said")), modes, shares)
-    return dataclasses.replace(half, chain=chain)
+    return dataclasses.replace(half, chain=fit_chain(frame, _modes(half, frame), shares))
+
+
+def _modes(half: Half, frame: pl.DataFrame) -> dict[str, int]:
+    """Which templates have answers that come back and are no worse guessed by their text than by anything else."""
+    counts = frame.group_by("template").agg(pl.len().alias("n"), pl.col("said").n_unique().alias("different"))
+    modes = dict.fromkeys(half.number.constants, BESIDE)
+    for template, n, different in counts.iter_rows():
+        cue, habit = half.choice.cues.get(template), half.whole.habits.get(template)
+        by_text = habit.accuracy if habit else cue.by_text if cue else 0.0
+        clearly_worse = cue is not None and cue.accuracy - by_text > 1 / math.sqrt(n)
+        kept = n >= AGAIN * different and not clearly_worse
+        modes.setdefault(template, KEPT if kept else BESIDE)
+    return modes

@@ -14,6 +14,7 @@ from overread.priors.options import FEATURES, codes
 from overread.priors.read import CONTEXT_COLUMNS
 
 Numbers = NDArray[np.float64]
+Places = NDArray[np.int64]
 Flags = NDArray[np.bool_]
 
 LEAST = 2
@@ -26,17 +27,17 @@ class OptionRows:
 
     template_q: Hashes
     contexts_q: tuple[Hashes, ...]
-    fold_q: NDArray[np.int64]
+    fold_q: Places
     many_q: Flags
-    start_q: NDArray[np.int64]
-    of: NDArray[np.int64]
+    start_q: Places
+    of: Places
     """The question of each row."""
     token: Hashes
     features: dict[str, Hashes]
     right: Flags
 
     @property
-    def size_q(self) -> NDArray[np.int64]:
+    def size_q(self) -> Places:
         """How many options each question has."""
         return np.diff(self.start_q, append=len(self.of))
 
@@ -73,7 +74,7 @@ def option_rows(frame: pl.DataFrame) -> OptionRows:
     )
 
 
-def elsewhere(cells: Hashes, right: Flags, fold: NDArray[np.int64]) -> tuple[Numbers, Numbers]:
+def elsewhere(cells: Hashes, right: Flags, fold: Places) -> tuple[Numbers, Numbers]:
     """For each row, how often its cell was offered, and how often right, in the folds of other patients."""
     _, code = np.unique(cells, return_inverse=True)
     slot = code * FOLDS + fold

@@ -1,0 +1,68 @@
+"""What of an archive lies on this machine, for `overread data`."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rich.table import Table
+
+from overread.archives.contract import Check, check
+from overread.catalog import entries, load
+from overread.errors import unknown_name
+from overread.roots import Roots
+
+
+def _archive(alias: str) -> Any:
+    archives = {module.ALIAS: module for module in map(_load, entries("archives"))}
+    if alias not in archives:
+        raise unknown_name("archive with the alias", alias, archives)
+    return archives[alias]
+
+
+def _load(name: str) -> Any:
+    return load("archives", name)
+
+
+def check_alias(alias: str, roots: Roots) -> Check:
+    """Looks for the files of the archive behind an alias."""
+    archive = _archive(alias)
+    return check(archive, roots.root(alias))
+
+
+def how_to_get(alias: str) -> str:
+    """Where to ask for an archive, under which terms, and how to use it then."""
+    archive = _archive(alias)
+    return f"{alias} ({archive.TERMS}): {archive.ACCESS}\nthen use it with --data {alias}=PATH"
+
+
+def as_document(found: Check) -> dict[str, Any]:
+    """A check as plain data."""
+    return {
+        "alias": found.alias,
+        "root": str(found.root),
+        "expected": found.expected,
+        "found": found.found,
+        "missing": list(found.missing),
+        "terms": found.terms,
+        "access": found.access,
+    }
+
+
+def as_table(found: Check) -> Table:
+    """A check as a table for the terminal."""
+    title = f"{found.alias} at {found.root}; terms: {found.terms}; access: {found.access}"
+    table = Table("files", "what they are", "found", title=title, title_justify="left")
+    for pattern, what in found.expected.items():
+        table.add_row(pattern, what, str(found.found[pattern]) if found.found[pattern] else "missing")
+    return table
+
+
+def overview(roots: Roots) -> Table:
+    """All archives, and where their data lie."""
+    table = Table("alias", "what it is", "terms", "where", title="archives", title_justify="left")
+    placed = set(roots.names())
+    for name, entry in entries("archives").items():
+        archive = _load(name)
+        where = str(roots.root(archive.ALIAS)) if archive.ALIAS in placed else f"not set: --data {archive.ALIAS}=PATH"
+        table.add_row(archive.ALIAS, entry.title, archive.TERMS, where)
+    return table

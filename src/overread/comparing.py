@@ -1,0 +1,52 @@
+"""Two runs side by side: every model of the one against every model of the other, on the same questions."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+import polars as pl
+
+from overread.catalog import load
+from overread.errors import BadInput
+from overread.judging import panels
+from overread.marking import marks_of
+from overread.metrics.compare import compare
+from overread.metrics.permutation import holm
+from overread.run import Run
+
+
+def compare_runs(first: Run, second: Run, metric: str | None = None, condition: str = "plain") -> list[dict[str, Any]]:
+    """One row a pair of models: effect (positive: the first is better), interval, p, p corrected by Holm, counts."""
+    benchmark = first.exam["benchmark"]
+    if second.exam["benchmark"] != benchmark:
+        raise BadInput(
+            f"the runs hold different exams: {benchmark} and {second.exam['benchmark']}",
+            where=str(second.folder),
+            do="compare runs of the same benchmark",
+        )
+    name = metric or load("benchmarks", benchmark).METRICS[0]
+    module = load("metrics", name)
+    ours, theirs = _marks(first, condition), _marks(second, condition)
+    same = first.folder.resolve() == second.folder.resolve()
+    pairs = [(a, b) for a in ours for b in theirs if not same or a < b]
+    found = [compare(ours[a], theirs[b], module, seed=first.exam["seed"]) for a, b in pairs]
+    if not found:
+        raise BadInput(
+            "there are no two models to compare", where=str(first.folder), do="name two runs, or one of two models"
+        )
+    corrected = holm([result.p for result in found])
+    rows = [
+        {"metric": name, **dataclasses.asdict(result), "p_holm": p} for result, p in zip(found, corrected, strict=True)
+    ]
+    return rows
+
+
+def _marks(run: Run, condition: str) -> dict[str, pl.DataFrame]:
+    judged = panels(run)
+    if not judged:
+        raise BadInput("the run was not judged", where=str(run.folder), do=f"overread judge {run.folder}")
+    marks = pl.concat([part.filter(pl.col("condition") == condition) for part in marks_of(run, judged[0])])
+    if marks.is_empty():
+        raise BadInput(f"the run has nothing under the condition {condition!r}", where=str(run.folder))
+    return {str(model): rows for (model,), rows in marks.group_by("model", maintain_order=True)}

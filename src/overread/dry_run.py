@@ -1,0 +1,85 @@
+"""`--dry-run`: one whole prompt with its media, and what the run would cost; nothing is asked and nothing is kept."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import tempfile
+from typing import Any
+
+import polars as pl
+
+from overread.candidates import parse_model
+from overread.catalog import describe
+from overread.pipeline import compile_exam
+from overread.posing import Poser, Wanted
+from overread.run import EXAM_TABLES, Run
+from overread.settings import Settings
+
+CHARACTERS_A_TOKEN = 4
+"""A rough rule for Latin text."""
+
+
+def dry_run(settings: Settings, *, json_: bool = False) -> str:
+    """The text that `overread run --dry-run` prints."""
+    with tempfile.TemporaryDirectory() as folder:
+        made = compile_exam(dataclasses.replace(settings, out=f"{folder}/run").checked())
+        document = {"prompt": _prompt(made), "cost": _cost(made, settings), "exam": made.exam}
+    return json.dumps(document, indent=2, ensure_ascii=False) if json_ else _text(document)
+
+
+def _prompt(made: Run) -> list[dict[str, Any]]:
+    """The prompt of the last question of the first dialogue; a reply that is not there yet stands as its place."""
+    tables = {table: made.part(table, 0) for table in EXAM_TABLES}
+    dialogue = tables["dialogues"]["id"][0]
+    asked = tables["questions"].filter(pl.col("dialogue") == dialogue)
+    parents = {parent for parents in asked["parents"] for parent in parents}
+    said = {(parent, "", 0, 0): "<the model's own reply>" for parent in parents}
+    wanted = Wanted(dialogue, 0, 0, (asked["id"][-1],))
+    posed = Poser.of_part(tables, [wanted]).pose(wanted, said, "", lambda media: _never())
+    messages = posed.prompt(posed.questions[-1])
+    return [
+        {"role": m.role, "media": [dataclasses.asdict(medium) for medium in m.media], "text": m.text} for m in messages
+    ]
+
+
+def _never() -> Any:
+    raise AssertionError("a dry run looks at nothing")
+
+
+def _cost(made: Run, settings: Settings) -> dict[str, Any]:
+    """Questions, media and text of each model, sent one question at a time."""
+    repeats = settings.seeds * settings.samples
+    questions = characters = media = 0
+    for index in range(len(made.parts)):
+        dialogues = made.part("dialogues", index, ["id", "cost", "media"])
+        asked = made.part("questions", index, ["dialogue", "asked"])
+        joined = asked.join(dialogues.rename({"id": "dialogue"}), on="dialogue")
+        questions += asked.height
+        characters += int(joined["asked"].str.len_chars().sum())
+        media += int(joined["media"].list.len().sum())
+    looking = [
+        text for text in settings.models if describe("models", parse_model(text)[0]).constants.get("FORMS") != {}
+    ]
+    return {
+        "questions a model": questions * repeats,
+        "media sent a model, one question at a time": media * repeats,
+        "tokens of the questions alone, about": characters * repeats // CHARACTERS_A_TOKEN,
+        "models that are asked everything": looking,
+        "models that never look, asked under plain alone": [text for text in settings.models if text not in looking],
+    }
+
+
+def _text(document: dict[str, Any]) -> str:
+    lines = []
+    for message in document["prompt"]:
+        lines.append(f"--- {message['role']}")
+        for medium in message["media"]:
+            positions = f", {len(medium['select'])} positions" if medium["select"] else ""
+            lines.append(f"[{medium['kind']} {medium['name']}: {medium['uri']}{positions}]")
+        lines.append(message["text"])
+    lines.append("--- cost")
+    lines.extend(
+        f"{name}: {', '.join(v) or 'none' if isinstance(v, list) else v}" for name, v in document["cost"].items()
+    )
+    return "\n".join(lines)
