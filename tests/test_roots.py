@@ -93,6 +93,10 @@ def test_an_address_that_is_no_file_below_its_alias_is_refused(folder: Path, uri
     refusal(Roots({"d": folder / "data"}), uri)
 
 
+def test_going_up_is_refused_even_where_it_stays_inside(folder: Path) -> None:
+    assert "'..'" in refusal(Roots({"d": folder / "data"}), "d://a/../a/x.txt")
+
+
 def test_two_dots_inside_a_name_are_no_way_up(folder: Path) -> None:
     (folder / "data" / "a..b").write_text("x")
     assert Roots({"d": folder / "data"}).resolve("d://a..b").is_file()

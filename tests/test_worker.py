@@ -131,3 +131,32 @@ def test_a_message_that_is_too_long_is_refused_before_it_is_sent(monkeypatch: py
 def test_numpy_values_become_plain_ones() -> None:
     given = {"a": np.float32(0.5), "b": [np.int64(1), (np.bool_(True),)], "c": np.arange(2), "d": "x"}
     assert json.dumps(worker.plain(given)) == '{"a": 0.5, "b": [1, [true]], "c": [0, 1], "d": "x"}'
+
+
+def test_it_keeps_its_pipe_to_itself_and_leaves_when_told_to(tmp_path: Path) -> None:
+    script = tmp_path / "mine.py"
+    script.write_text(
+        "import os\nprint('hello')\nKINDS = ('text',)\nFORMS = {}\n"
+        "def load(options):\n    os.write(1, b'from C')\n"
+        "def answer(model, request):\n    return []\n"
+    )
+    theirs_in, requests = os.pipe()
+    answers, theirs_out = os.pipe()
+    theirs_life, life = os.pipe()
+    given = (theirs_in, theirs_out, theirs_life)
+    os.write(requests, b'{"type": "goodbye"}\n')
+    done = subprocess.run(
+        [sys.executable, str(FILE), str(script), "--pipes", *map(str, given), "--folder", str(tmp_path / "none")],
+        pass_fds=given,
+        capture_output=True,
+        check=True,
+        start_new_session=True,
+    )
+    for descriptor in given:
+        os.close(descriptor)
+    told = [json.loads(line)["type"] for line in os.read(answers, 10_000).splitlines()]
+    for descriptor in (requests, answers, life):
+        os.close(descriptor)
+    assert told == ["hello", "bye"]
+    assert done.stdout == b""
+    assert b"from C" in done.stderr

@@ -5,12 +5,13 @@ from __future__ import annotations
 import dataclasses
 import re
 from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 from typing import Any, cast
 
-from overread.catalog import load, split_variant
+from overread.catalog import file_hash, is_path, load, split_variant
 from overread.errors import BadInput
 from overread.models.contract import ExamTables, Fitted, Model, Setting
-from overread.run import Seat
+from overread.run_folder import Seat
 from overread.tables import canonical, content_id
 
 MAY_FIT = ("prior", "oracle")
@@ -73,6 +74,8 @@ def seat_candidate(text: str, exam: Callable[[], ExamTables], media: Iterable[st
             do="choose a model that takes these media (overread list models)",
         )
     details = {"name": setting.name, "variant": setting.variant, **model.identity()}
+    if is_path(wanted):
+        details["file"] = file_hash(Path(wanted))
     samples = bool(getattr(model, "samples", getattr(module, "SAMPLES", True)))
     seat = Seat(text, content_id(canonical(_plain(details))), bool(forms), samples, _plain(details))
     return Candidate(seat, model, kinds, forms, int(getattr(module, "BATCH", 32)), make)

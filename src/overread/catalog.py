@@ -19,6 +19,7 @@ from pathlib import Path
 from types import ModuleType
 
 from overread.errors import BadInput, unknown_name
+from overread.tables import content_id
 
 KINDS = ("benchmarks", "models", "judges", "metrics", "archives", "builders")
 _HERE = Path(__file__).parent
@@ -142,8 +143,13 @@ def load(kind: str, text: str) -> ModuleType:
     return _load_path(path.resolve())
 
 
+def file_hash(path: Path) -> str:
+    """Tells one content of a file from another."""
+    return content_id(path.read_text(encoding="utf-8", errors="replace"))
+
+
 def _load_path(path: Path) -> ModuleType:
-    name = f"overread_file_{path.stem}_{abs(hash(path)):x}"
+    name = f"overread_file_{path.stem}_{file_hash(path)}"
     if name in sys.modules:
         return sys.modules[name]
     spec = importlib.util.spec_from_file_location(name, path)

@@ -13,7 +13,7 @@ from typing import Any
 import click
 import rich.table
 
-from overread import __version__, catalog, demo, pipeline
+from overread import catalog, demo, pipeline
 from overread.archives import checking
 from overread.auditing import audit as audit_exam
 from overread.comparing import compare_runs
@@ -22,9 +22,10 @@ from overread.errors import BadInput, NotYet, OverreadError, unknown_name
 from overread.exporting import FORMATS, export_run
 from overread.report.page import write_page
 from overread.report.table import headline_rows, headline_table
-from overread.run import Run
+from overread.run_folder import Run
 from overread.settings import Settings, parse_pairs, parse_shard, read_run_file
 from overread.terminal import error_console, progress_bar, show_table
+from overread.version import __version__
 
 PARTIAL = 3
 as_json = click.option("--json", "json_", is_flag=True, help="Print JSON to stdout instead of a table.")

@@ -13,7 +13,7 @@ from overread.judging import panels
 from overread.marking import marks_of
 from overread.metrics.compare import compare
 from overread.metrics.permutation import holm
-from overread.run import Run
+from overread.run_folder import Run
 
 
 def compare_runs(first: Run, second: Run, metric: str | None = None, condition: str = "plain") -> list[dict[str, Any]]:
@@ -36,10 +36,9 @@ def compare_runs(first: Run, second: Run, metric: str | None = None, condition: 
             "there are no two models to compare", where=str(first.folder), do="name two runs, or one of two models"
         )
     corrected = holm([result.p for result in found])
-    rows = [
+    return [
         {"metric": name, **dataclasses.asdict(result), "p_holm": p} for result, p in zip(found, corrected, strict=True)
     ]
-    return rows
 
 
 def _marks(run: Run, condition: str) -> dict[str, pl.DataFrame]:

@@ -13,7 +13,7 @@ from overread.candidates import parse_model
 from overread.catalog import describe
 from overread.pipeline import compile_exam
 from overread.posing import Poser, Wanted
-from overread.run import EXAM_TABLES, Run
+from overread.run_folder import EXAM_TABLES, Run
 from overread.settings import Settings
 
 CHARACTERS_A_TOKEN = 4

@@ -10,7 +10,7 @@ import polars as pl
 
 from overread.errors import unknown_name
 from overread.parts import write_atomically
-from overread.run import Run
+from overread.run_folder import Run
 from overread.tables import ROWS
 
 FORMATS = ("jsonl", "csv")

@@ -14,7 +14,7 @@ from overread.errors import BadInput, BadRun
 from overread.judges.contract import COLUMNS, FINDING
 from overread.parts import read_part, write_part
 from overread.replies import ReplyReader
-from overread.run import Run, part_name, safe_name
+from overread.run_folder import Run, part_name, safe_name
 from overread.standing import standing
 from overread.tables import Verdict, schema
 

@@ -8,7 +8,7 @@ import polars as pl
 
 from overread.judging import verdicts_of
 from overread.metrics.contract import MARKS
-from overread.run import Run, Seat
+from overread.run_folder import Run, Seat
 
 
 def marks_of(run: Run, panel: str) -> Iterator[pl.DataFrame]:

@@ -30,7 +30,7 @@ from overread.models.contract import ExamTables
 from overread.parts import write_part
 from overread.report.page import write_page
 from overread.roots import Roots
-from overread.run import EXAM_TABLES, Run, part_name, write_exam_part
+from overread.run_folder import EXAM_TABLES, Run, part_name, write_exam_part
 from overread.script import Options, Script
 from overread.settings import ASK, SCORE, Settings, number_in
 from overread.survey import survey

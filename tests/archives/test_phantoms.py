@@ -118,7 +118,7 @@ def test_a_malformed_study_is_named_by_file_and_line(root: Path, change: dict[st
         b"[]",
         b"\xff\xfe",
         b"[" * 100_000,
-        b'{"kind": NaN}',
+        b'{"kind":"ecg","file":"a","patient":"p0001","facts":{"leads":[],"samples":1,"rate_hz":1,"qt_ms":NaN}}',
         b'{"kind":"ecg","file":"a","patient":"p0001","facts":{"leads":[],"samples":1e999,"rate_hz":1}}',
     ],
 )

@@ -19,8 +19,6 @@ DONE = {"type": "done", "request": 4}
 class Fake:
     """A worker that says what it was told to say, and then falls silent."""
 
-    folder = Path("nowhere")
-
     def __init__(self, said: Sequence[dict[str, Any]]) -> None:
         self._said = iter(said)
 
@@ -38,19 +36,19 @@ def packed(place: int) -> Packed:
 
 
 def talk(*said: dict[str, Any], patience: Patience = Patience()) -> list[Answer]:  # noqa: B008 (frozen)
-    outcome = Outcome([packed(0), packed(1)])
+    outcome = Outcome([packed(0), packed(1)], Path("nowhere"))
     process = cast("Process", Fake(said))
-    converse(process, b"", 4, outcome, patience)
-    return list(outcome.answers(process, 1.0))
+    return [*converse(process, b"", 4, outcome, patience), *outcome.rest()]
 
 
-def say(place: Any, ask: str = "4.0.0", choice: int = 1) -> dict[str, Any]:
+def say(place: Any, ask: Any = "4.0.0", choice: int = 1) -> dict[str, Any]:
     return {"type": "answer", "request": 4, "dialogue": place, "answer": {"question": ask, "choice": choice}}
 
 
 def test_answers_go_to_their_questions_and_the_rest_fails() -> None:
     one, two = talk(say(0), DONE)
-    assert (one.question, one.choice, one.seconds) == ("q0", (1,), 1.0)
+    assert (one.question, one.choice) == ("q0", (1,))
+    assert one.seconds > 0
     assert (two.question, two.status) == ("q1", "failed")
 
 
@@ -58,9 +56,24 @@ def test_a_late_sign_of_life_of_the_last_request_is_harmless() -> None:
     assert talk({"type": "alive", "request": 3}, say(0), DONE)[0].status == "answered"
 
 
-def test_an_answer_to_another_dialogues_question_spoils_the_own_dialogue() -> None:
-    one, two = talk(say(0), say(0, "4.1.0"), say(1, "4.1.0"), DONE)
-    assert (one.status, two.status) == ("failed", "answered")
+def test_answers_come_as_they_are_given() -> None:
+    process = cast("Process", Fake([say(0)]))
+    first = next(converse(process, b"", 4, Outcome([packed(0)], Path("nowhere")), Patience()))
+    assert first.choice == (1,)
+
+
+@pytest.mark.parametrize("wrong", ["4.1.0", "3.0.0", None, 7, ["4.0.0"]])
+def test_an_answer_nobody_asked_for_is_passed_on_and_fails_what_is_open(wrong: Any) -> None:
+    stray, one, two = talk(say(0, wrong), DONE)
+    assert (stray.status, stray.question) == ("failed", str(wrong))
+    assert (one.question, one.reason) == ("q0", "the script answered a question that was not asked")
+    assert (two.question, two.reason) == ("q1", "the script gave no answer to this question")
+
+
+def test_a_second_answer_is_passed_on_and_the_first_one_stands() -> None:
+    one, again, two = talk(say(None), say(None, choice=0), DONE)
+    assert [(a.question, a.choice) for a in (one, again)] == [("q0", (1,)), ("q0", (0,))]
+    assert two.reason == "the script answered a question twice"
 
 
 def test_an_error_without_a_place_concerns_all_that_have_no_answer() -> None:

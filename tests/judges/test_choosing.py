@@ -125,8 +125,8 @@ def test_any_options_can_be_prepared(options: tuple[str, ...], text: str) -> Non
         assert chosen(options[0], options, False) == {options[0]}
 
 
-HOSTILE = """A |A, |MI |MI, |not MI |MI. |*|_ |(|- |'|<think>|</think>|<think></think>|Answer:|Answer: A\n|the answer is A
-{|[|{"answer":|\\boxed{|\x00|\n|and |```|ﷺ|I would choose |Yes |V1-V4, |1. |ab-|#|no |A"""
+HOSTILE = """A |A, |MI |MI, |not MI |MI. |*|_ |(|- |'|<think>|</think>|<think></think>|Answer:|Answer: A\n
+the answer is A |{|[|{"answer":|\\boxed{|\x00|\n|and |```|ﷺ|I would choose |Yes |V1-V4, |1. |ab-|#|no |A"""
 
 
 @pytest.mark.parametrize("piece", HOSTILE.replace("\n{", "|{").split("|"))

@@ -139,6 +139,13 @@ def test_a_truncated_file_is_named_in_the_error(
     assert str(path) in caught.value.where
 
 
+def test_an_avi_cut_between_two_frames_is_refused(path: Path) -> None:
+    data = path.read_bytes()
+    path.write_bytes(data[: data.rindex(b"00dc", 0, data.rindex(b"idx1"))])
+    with pytest.raises(BadInput, match="cut short"):
+        clip.read(path)
+
+
 def test_an_mp4_with_its_index_in_front_is_refused_when_cut_short(tmp_path: Path) -> None:
     path = tmp_path / "clip.mp4"
     with av.open(str(path), "w", options={"movflags": "faststart"}) as container:

@@ -116,6 +116,16 @@ def test_all_formats_and_ranges_agree_with_the_wfdb_package(data: st.DataObject)
         agree(path, start, stop)
 
 
+@pytest.mark.parametrize("code", sorted(FORMATS))
+@pytest.mark.parametrize("length", [1, 2, 3, 100])
+def test_every_bit_of_a_format_goes_where_the_wfdb_package_puts_it(tmp_path: Path, code: int, length: int) -> None:
+    size = bytes_needed(code, length)
+    payload = np.random.default_rng(code).integers(0, 256, size, dtype=np.uint8)
+    if code == 311:
+        payload[3::4] &= 0x3F
+    agree(store(tmp_path, f"r 1 500 {length}\nf.dat {code} 200(0)/mV {BITS[code]} 0 0\n", f=payload.tobytes()))
+
+
 @settings(max_examples=30, deadline=None)
 @given(data=st.data())
 def test_records_written_by_the_wfdb_package_are_read_alike(data: st.DataObject) -> None:

@@ -9,6 +9,7 @@ import re
 import signal
 import sys
 import textwrap
+import threading
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -273,16 +274,12 @@ def test_numpy_values_vectors_and_refusals_arrive(puppet: Foreign) -> None:
     assert (d.status, d.reason) == ("refused", "policy")
 
 
-@pytest.mark.parametrize("wrong", ["'nobody'", "None", "7", "np.stale", "q.id"])
-def test_ids_that_were_not_asked_or_come_twice_spoil_the_dialogue(puppet: Foreign, wrong: str) -> None:
-    fine, spoilt = puppet.answer(
-        [
-            told("np.stale = q.id\nreturn [q.answer(choice=0)]"),
-            told(f'return [q.answer(choice=0), {{"question": {wrong}, "choice": 1}}]'),
-        ]
-    )
-    assert (fine.status, spoilt.status) == ("answered", "failed")
-    assert "not asked" in spoilt.reason or "twice" in spoilt.reason
+def test_ids_of_an_earlier_dialogue_are_not_taken_for_new_ones(puppet: Foreign) -> None:
+    fine = only(puppet.answer([told("np.stale = q.id\nreturn [q.answer(choice=0)]")]))
+    stray, missed = puppet.answer([told('return [{"question": np.stale, "choice": 1}]')])
+    assert (fine.status, missed.question, missed.status) == ("answered", "a", "failed")
+    assert "not asked" in missed.reason
+    assert stray.question != "a"
 
 
 @pytest.mark.parametrize(
@@ -438,7 +435,7 @@ def test_batches_reach_the_script_together_and_its_errors_all_of_them(begin: Beg
                 yield request.questions[0].answer(text=str(len(requests)))
     """)
     answers = list(model.answer([posed(question(name)) for name in "abcd"]))
-    assert [(a.question, a.text) for a in answers[:3]] == [("a", "3"), ("b", "3"), ("c", "3")]
+    assert [(a.question, a.text) for a in answers[:3]] == [("c", "3"), ("b", "3"), ("a", "3")]
     assert "ValueError: alone" in answers[3].reason
 
 
@@ -579,6 +576,32 @@ def test_an_interrupted_request_does_not_answer_the_next_one(begin: Begin, monke
         with pytest.raises(KeyboardInterrupt):
             list(model.answer([posed(question("a", options=("slow",)))]))
     assert only(model.answer([posed(question("b", options=("quick",)))])).text == "quick"
+
+
+def test_a_reader_who_leaves_early_gets_a_worker_in_step_next_time(puppet: Foreign) -> None:
+    reading = puppet.answer(
+        [told("yield q.answer(choice=0)\nyield request.questions[1].answer(choice=0)", question("b"))]
+    )
+    assert next(reading).question == "a"
+    reading.close()  # type: ignore[attr-defined]
+    assert only(puppet.answer([told("return [q.answer(choice=1)]")])).choice == (1,)
+
+
+def test_a_model_closed_by_another_thread_fails_at_once_and_ends_its_worker(begin: Begin) -> None:
+    model = begin("""
+        import time
+        def answer(model, request):
+            yield request.questions[0].answer(choice=0)
+            time.sleep(60)
+    """)
+    pid = worker_pid(model)
+    answers = model.answer([posed(question("a"), question("b")), posed(question("c"))])
+    assert next(answers).status == "answered"
+    threading.Timer(0.2, model.close).start()
+    assert "SIGKILL" in next(answers).reason
+    with pytest.raises(ModelFault, match="closed while"):
+        next(answers)
+    assert gone(pid)
 
 
 STARTS_A_CHILD = """

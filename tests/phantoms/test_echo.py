@@ -8,8 +8,10 @@ import pytest
 from scipy import ndimage
 
 from overread.errors import BadInput
+from overread.phantoms.draws import generator
 from overread.phantoms.echo import echo_phantom
 from overread.phantoms.echo_heart import draw_heart, extremes, shape_at, volume_at
+from overread.phantoms.echo_image import fit_sector
 
 
 def discs_ml(rows: list[list[float]], spacing_mm: float) -> float:
@@ -129,6 +131,30 @@ def test_speckle_stays_with_the_tissue_and_is_new_in_blood() -> None:
 
     assert likeness(tissue) > 0.9
     assert abs(likeness(blood)) < 0.5
+
+
+def test_speckle_of_the_wall_follows_it_as_it_thickens() -> None:
+    phantom = echo_phantom(0, size=224, rate_hz=50)
+    heart = draw_heart(generator("echo", 0))
+    sector = fit_sector(heart, 224)
+    angles, depths = np.meshgrid(np.linspace(0.8, 1.35, 60), np.linspace(0.2, 0.8, 12))
+
+    def wall(frame: int) -> np.ndarray:
+        """Grey levels at the same points of the muscle: by the angle around and by the share of the thickness."""
+        volume = np.array([phantom.truth["volume_ml"][frame]])
+        radius, length, thick = (float(v[0]) for v in shape_at(heart, volume))
+        away = 1 + depths * thick / radius
+        off, reach = away * radius * np.sin(angles), length - away * length * np.cos(angles)
+        x = heart.apex[0] + reach * np.sin(heart.tilt) + off * np.cos(heart.tilt)
+        z = heart.apex[1] + reach * np.cos(heart.tilt) - off * np.sin(heart.tilt)
+        column, row = sector.pixel(x, z)
+        grey = ndimage.map_coordinates(phantom.frames[frame, :, :, 0].astype(float), [row, column], order=1)
+        # What is left is the speckle: the walls' brightness differs by place and would look alike in any case.
+        return (grey - ndimage.gaussian_filter(grey, 4)).ravel()
+
+    ed = phantom.truth["tracings"]["ed"]["frame"]
+    assert phantom.truth["volume_ml"][ed + 5] < 0.9 * phantom.truth["volume_ml"][ed]
+    assert np.corrcoef(wall(ed), wall(ed + 5))[0, 1] > 0.8
 
 
 def test_tissue_at_the_base_moves_towards_the_apex_in_systole() -> None:

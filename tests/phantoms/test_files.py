@@ -53,6 +53,12 @@ def test_a_volume_comes_back_unchanged_in_ras(tmp_path: Path) -> None:
     assert np.allclose(back.affine, made.affine)
 
 
+def test_a_compressed_volume_does_not_tell_when_it_was_written(tmp_path: Path) -> None:
+    write_nifti(tmp_path / "v.nii.gz", np.zeros((4, 4, 4), dtype=np.int16), np.eye(4))
+    head = (tmp_path / "v.nii.gz").read_bytes()[:8]
+    assert head[3] == 0 and head[4:] == bytes(4)
+
+
 def test_files_are_the_same_whenever_and_wherever_written(tmp_path: Path, beating: EchoPhantom) -> None:
     made = volume_phantom(2, shape=(16, 16, 12), spacing_mm=(20.0, 16.0, 18.0))
     for folder in ("one", "two"):

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 from scipy import ndimage
 
 from overread.errors import BadInput
-from overread.phantoms.volume import NAMES, VolumePhantom, volume_phantom
+from overread.phantoms.volume import NAMES, VolumePhantom, _lesions, volume_phantom
 
 CORNERS = np.ones((3, 3, 3))
 COARSE = {"shape": (48, 40, 32), "spacing_mm": (7.5, 7.5, 7.5)}
@@ -62,6 +64,15 @@ def test_lesions_are_separate_and_inside_the_kidney_of_their_side(phantoms: list
     counts = [phantom.truth["lesions"]["count"] for phantom in phantoms]
     assert set(counts) == {0, 1, 2, 3}
     assert {phantom.truth["lesions"]["side"] for phantom in phantoms} == {None, "left", "right"}
+
+
+def test_lesions_are_placed_apart_and_within_the_kidney() -> None:
+    kidney, radii = np.array([60.0, -48.0, -36.0]), np.array([25.0, 23.0, 50.0])
+    for seed in range(200):
+        placed = _lesions(np.random.default_rng(seed), kidney, radii)
+        for (one, r), (two, s) in itertools.combinations(placed, 2):
+            assert np.linalg.norm(one - two) > r + s + 14
+        assert all(np.linalg.norm((centre - kidney) / (radii - r)) < 1.1 for centre, r in placed)
 
 
 def test_the_number_of_lesions_does_not_depend_on_the_voxels(phantoms: list[VolumePhantom]) -> None:

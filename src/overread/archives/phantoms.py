@@ -99,16 +99,12 @@ def _geometry(kind: str, facts: dict[str, Any]) -> dict[str, Any]:
 
 def _object(line: bytes, where: str) -> dict[str, Any]:
     try:
-        value = json.loads(line.decode("utf-8"), parse_constant=_no_number)
+        value = json.loads(line.decode("utf-8"))
     except (ValueError, RecursionError) as error:
         raise BadInput(f"the line is not JSON: {error}", where=where, do=_ADVICE) from error
     if not isinstance(value, dict):
         _fail("the line is not a JSON object", where)
     return value
-
-
-def _no_number(text: str) -> NoReturn:
-    raise ValueError(f"{text} is not a number")
 
 
 def _people(file: Path) -> dict[str, dict[str, Any]]:

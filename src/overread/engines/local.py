@@ -17,7 +17,6 @@ from collections.abc import Callable, Iterator, Sequence
 import numpy as np
 import polars as pl
 
-from overread import __version__
 from overread.candidates import Candidate
 from overread.engines.receipts import Witness, fault, receipt_of
 from overread.engines.taking import Taker, failed, slot_of
@@ -26,10 +25,11 @@ from overread.models.contract import Answer, Pending, Posed
 from overread.posing import Poser, Wanted, group
 from overread.replies import ReplyReader, ReplyWriter
 from overread.roots import Roots
-from overread.run import Run, write_json
+from overread.run_folder import Run, write_json
 from overread.standing import COLUMNS, Standing, standing
 from overread.survey import rank
 from overread.tables import SCHEMA_VERSION, Receipt, Reply, content_id
+from overread.version import __version__
 
 LOOK_AGAIN_SECONDS = 2.0
 """So often a worker looks for replies that others have written meanwhile."""

@@ -7,6 +7,7 @@ by `end()`, when this object is collected, or at exit; if this process is killed
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import os
 import selectors
@@ -210,6 +211,12 @@ class Process:
         """Removes the media and blobs of the requests so far."""
         for path in self.folder.iterdir():
             shutil.rmtree(path) if path.is_dir() and not path.is_symlink() else path.unlink()
+
+    def kill(self) -> None:
+        """Kills the worker and all that it has started, and nothing else; what waits for it sees its pipe close."""
+        if self.alive:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self._popen.pid, signal.SIGKILL)
 
     def end(self) -> None:
         """Kills the worker and all that it has started, and removes its folder; more than once does nothing."""

@@ -37,7 +37,7 @@ def judge(table: pl.DataFrame) -> pl.DataFrame:
         [
             (pl.col("number").is_not_null(), _marked),
             (pl.col("text").is_not_null(), _written),
-            (pl.col("spread").is_not_null(), _expected),
+            (pl.col("spread").list.len() > 0, _expected),
         ],
     )
 

@@ -183,7 +183,7 @@ def _qrs(beat: Floats, ms: float) -> tuple[int, int]:
     steep = _steepness(beat, 3.0 * ms)
     middle, reach = round(BEFORE_MS * ms), round(130 * ms)
     peak = float(steep[middle - reach // 2 : middle + reach // 2].max())
-    loud = steep > 0.06 * peak + float(np.quantile(steep, 0.25))
+    loud = steep > 0.05 * peak + float(np.quantile(steep, 0.25))
     # Where all leads turn at once the slope is zero for a moment; that is no end.
     loud = ndimage.binary_closing(loud, np.ones(round(18 * ms) | 1))
     marks, _ = ndimage.label(loud)

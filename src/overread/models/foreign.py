@@ -1,7 +1,7 @@
 """A model of your own in an environment of its own: foreign[python=ENV/bin/python,script=my_model.py]
 
 Options: `script` (needed); `python`, the environment's interpreter (without it, this one); `option.KEY=VALUE`, handed
-to the script's `load`; `start_seconds` (120), `silence_seconds` (60) and `answer_seconds` (3600): how long it is waited
+to the script's `load`; `start_seconds` (120), `silence_seconds` (60) and `answer_seconds` (300): how long it is waited
 for until it has loaded, without a sign of life, and without an answer. docs/foreign.md says what a script has.
 """
 
@@ -13,7 +13,6 @@ import json
 import math
 import shutil
 import sys
-import time
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -49,6 +48,7 @@ class Foreign:
         self._deaths = 0
         self._fault: ModelFault | None = None
         self._texts: tuple[str, ...] = ()
+        self._busy = False
         self._process: Process | None = None
         self._process, self._greeting = self._begin()
         self.kinds = self._greeting.kinds
@@ -76,11 +76,17 @@ class Foreign:
                 raise self._fault
 
     def close(self) -> None:
-        """Ends the worker."""
-        if self._process is not None:
-            self._process.say_goodbye()
-            self._process.end()
-            self._process = None
+        """Ends the worker; also from another thread than the one that waits for its answers, which then fail."""
+        process = self._process
+        if process is None:
+            return
+        if self._busy:
+            self._fault = ModelFault("the model was closed while it was being asked")
+            process.kill()  # the thread that waits notices, and cleans up
+            return
+        process.say_goodbye()
+        process.end()
+        self._process = None
 
     def _begin(self) -> tuple[Process, Greeting]:
         process = Process(self._start)
@@ -125,43 +131,41 @@ class Foreign:
                 do="try the script by hand: docs/foreign.md",
             )
 
-    def _ask(self, posed: list[Posed]) -> list[Answer]:
+    def _ask(self, posed: list[Posed]) -> Iterator[Answer]:
         if self._fault is not None:
             raise self._fault
         process = self._running()
         number = next(self._numbers)
         longest = MAX_LINE // self._greeting.batch - FRAME
         packed: list[Packed] = []
-        answers: list[Answer] = []
         for place, dialogue in enumerate(posed):
             try:
                 packed.append(pack(dialogue, process.folder, f"{number}.{place}", longest))
             except OverreadError as error:
-                answers += [Answer(p.question.id, p.seed, p.sample, "failed", error.what) for p in dialogue.questions]
+                for pending in dialogue.questions:
+                    yield Answer(pending.question.id, pending.seed, pending.sample, "failed", error.what)
         if packed:
-            answers += self._converse(process, number, packed)
-        return answers
+            yield from self._converse(process, number, packed)
 
-    def _converse(self, process: Process, number: int, packed: list[Packed]) -> list[Answer]:
-        outcome = Outcome(packed)
-        began = time.monotonic()
+    def _converse(self, process: Process, number: int, packed: list[Packed]) -> Iterator[Answer]:
+        outcome = Outcome(packed, process.folder)
         process.forget_errors()
         self._texts = tuple(outcome.texts)
+        self._busy = True
         try:
-            converse(process, request(number, packed), number, outcome, self._patience)
+            yield from converse(process, request(number, packed), number, outcome, self._patience)
+            self._deaths = 0
+            process.clear_folder()
         except ModelFault as error:
             outcome.error(None, f"the worker {error.what}")
-            answers = list(outcome.answers(process, time.monotonic() - began))
             self._lose(error.what)
-            return answers
         except BaseException:
             process.end()  # interrupted in the midst of an answer: what comes next from it would be out of step
             self._process = None
             raise
-        self._deaths = 0
-        answers = list(outcome.answers(process, time.monotonic() - began))
-        process.clear_folder()
-        return answers
+        finally:
+            self._busy = False
+        yield from outcome.rest()
 
 
 def _hash(script: Path) -> str:
@@ -201,7 +205,7 @@ def load(setting: Setting) -> Foreign:
     patience = Patience(
         _seconds(setting, "start_seconds", 120.0),
         _seconds(setting, "silence_seconds", 60.0),
-        _seconds(setting, "answer_seconds", 3600.0),
+        _seconds(setting, "answer_seconds", 300.0),
     )
     known = ("python", "script", "start_seconds", "silence_seconds", "answer_seconds")
     options = {k.removeprefix("option."): v for k, v in setting.options.items() if k.startswith("option.")}

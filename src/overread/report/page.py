@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from overread.run import Run
+from overread.run_folder import Run
 
 
 def write_page(runs: Sequence[Run], path: Path) -> Path:

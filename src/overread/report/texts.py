@@ -1,4 +1,4 @@
-"""Text that others wrote, made fit to be shown: nothing invisible, nothing that turns the line round, nothing endless."""
+"""Text that others wrote, made fit to be shown: nothing invisible, nothing that turns a line round, nothing endless."""
 
 from __future__ import annotations
 
@@ -7,14 +7,14 @@ import re
 LIMIT = 4_000
 """Characters of a text on the page, unless a shorter limit is given."""
 
-_KEPT = "\t\n"
 _INVISIBLE = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\ud800-\udfff"
     "\U000e0000-\U000e0fff]"
 )
 """Control and format characters (right-to-left marks among them), halves of surrogate pairs, tags."""
 
-_MARKS = re.compile("([\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]{3})[\u0300-\ufe2f]*")
+_ACCENT = "[\u0300-\u036f\u0483-\u0489\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f]"
+_HEAP = re.compile(f"({_ACCENT}{{3}}){_ACCENT}+")
 """Accents heaped on one letter would reach over the lines above."""
 
 
@@ -23,5 +23,5 @@ def clean(text: str, limit: int = LIMIT) -> str:
     whole = len(text)
     shown = text[:limit].replace("\r\n", "\n")
     shown = _INVISIBLE.sub(lambda found: f"<U+{ord(found[0]):04X}>", shown)
-    shown = _MARKS.sub(r"\1", shown)
+    shown = _HEAP.sub(r"\1", shown)
     return shown if whole <= limit else f"{shown} \N{HORIZONTAL ELLIPSIS} (the first {limit:,} of {whole:,} characters)"

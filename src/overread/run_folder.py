@@ -22,10 +22,10 @@ from typing import Any
 
 import polars as pl
 
-from overread import __version__
 from overread.errors import BadRun
 from overread.parts import check_version, damaged, read_part, write_atomically, write_part
 from overread.tables import ROWS, SCHEMA_VERSION, schema
+from overread.version import __version__
 
 EXAM_TABLES = ("dialogues", "questions", "key")
 
@@ -49,6 +49,8 @@ class Run:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
         self.manifest = _read_manifest(folder)
+        self.notes: list[str] = []
+        """What the user should know of the last asking, a sentence each; not kept on disk."""
 
     @staticmethod
     def exists(folder: Path) -> bool:

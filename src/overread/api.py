@@ -1,0 +1,48 @@
+"""The Python interface: the same run as `overread run`, and the tables as data frames."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from overread.errors import unknown_name
+from overread.run_folder import Run
+
+
+def run(
+    benchmark: str,
+    models: Sequence[str],
+    *,
+    data: Mapping[str, str | Path] | None = None,
+    out: str | Path = "",
+    **settings: Any,
+) -> Run:
+    """Sits an exam: compile, ask, judge, score, report. Goes on with the run in `out` where there is one.
+
+    `data` maps aliases to folders; `settings` are the other fields of `overread.settings.Settings`: protocol,
+    conditions, set, judges, seed, seeds, samples, limit, shard. What the command line says as notes is in `Run.notes`.
+    """
+    from overread import pipeline
+    from overread.settings import Settings
+
+    values: dict[str, Any] = {
+        "benchmark": benchmark,
+        "models": tuple(models),
+        "data": {alias: str(path) for alias, path in (data or {}).items()},
+        "out": str(out),
+    }
+    known = {field.name for field in dataclasses.fields(Settings)}
+    for key, value in settings.items():
+        if key not in known:
+            raise unknown_name("setting", key, known, where="overread.run(...)")
+        values[key] = tuple(value) if isinstance(value, list) else value
+    made, notes = pipeline.run(Settings(**values))
+    made.notes = notes
+    return made
+
+
+def open_run(folder: str | Path) -> Run:
+    """A run that lies in a folder."""
+    return Run(Path(folder))

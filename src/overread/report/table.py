@@ -1,0 +1,159 @@
+"""The headline of a run: every model against its best floor, as rows of plain data and as a table for the terminal."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Sequence
+from typing import Any
+
+from rich.table import Table
+from rich.text import Text
+
+from overread.catalog import load
+from overread.media.conditions import BLIND
+from overread.metrics.floors import FLOOR_MODELS, NO_HEADLINE, PLAIN, family
+from overread.metrics.sums import ALL
+from overread.report.numbers import DASH, number, percent, span, with_interval
+from overread.report.seen import NEVER, witnessed
+from overread.report.words import LIFT, is_share
+from overread.run_folder import Run
+
+NOT_ASKED = "not asked"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Scores:
+    """The scores of a run under one panel of judges, to be looked up."""
+
+    panel: str
+    rows: dict[tuple[str, str, str, str], dict[str, Any]]
+    """By model, condition, metric and slice."""
+
+    def get(self, model: str, metric: str, condition: str = PLAIN, slice_: str = ALL) -> dict[str, Any] | None:
+        """One score; None where it was not asked for."""
+        return self.rows.get((model, condition, metric, slice_))
+
+    def names(self, column: str) -> list[str]:
+        """All values of a column, sorted."""
+        return sorted({row[column] for row in self.rows.values()})
+
+
+def scores_of(run: Run) -> list[Scores]:
+    """The scores of each panel of judges, in the order of their names."""
+    table = run.table("scores")
+    return [
+        Scores(
+            str(panel),
+            {(r["model"], r["condition"], r["metric"], r["slice"]): r for r in rows.iter_rows(named=True)},
+        )
+        for (panel,), rows in table.sort("judge").group_by("judge", maintain_order=True)
+    ]
+
+
+def metrics_of(run: Run) -> tuple[str, ...]:
+    """The metrics of the run's benchmark; the first is the headline."""
+    metrics: Sequence[str] = load("benchmarks", run.exam["benchmark"]).METRICS
+    return tuple(metrics)
+
+
+def direction_of(metric: str) -> str:
+    """`more` or `less`: which is better."""
+    return str(load("metrics", metric).DIRECTION)
+
+
+def headline_rows(run: Run) -> list[dict[str, Any]]:
+    """One row a panel and model, with plain values: shares between 0 and 1, None where there is no value.
+
+    `not_asked` names the floors that were not asked, so that they can be told from those without a value.
+    """
+    levels = witnessed(run).levels
+    return [row for scores in scores_of(run) for row in rows_of(run, scores, levels)]
+
+
+def rows_of(run: Run, scores: Scores, levels: Any) -> list[dict[str, Any]]:
+    """The rows of one panel; candidates first, then floors and references."""
+    metric = metrics_of(run)[0]
+    direction = direction_of(metric)
+    best = {name: _best(run, scores, metric, name, direction) for name in FLOOR_MODELS}
+    rows = [_row(scores, metric, seat.model, best) for seat in run.seats()]
+    exam = {"benchmark": run.exam["benchmark"], "protocol": run.exam["protocol"], "judge": scores.panel}
+    whole = [
+        {**exam, **row, "direction": direction, "receipts": levels.get(row["model"], "")}
+        for row in sorted(rows, key=lambda row: row["group"] != "model")
+    ]
+    for row in whole:
+        row["not_asked"] = ", ".join(name for name in (*FLOOR_MODELS, *BLIND) if row.pop(f"no_{name}"))
+    return whole
+
+
+def _best(run: Run, scores: Scores, metric: str, name: str, direction: str) -> dict[str, Any] | None:
+    """The score of the best variant of a floor model."""
+    found = [scores.get(seat.model, metric) for seat in run.seats() if family(seat.model) == name]
+    known = [row for row in found if row is not None and row["value"] is not None]
+    sign = 1 if direction == "more" else -1
+    return max(known, key=lambda row: (sign * row["value"], row["model"]), default=None)
+
+
+def _row(scores: Scores, metric: str, model: str, best: dict[str, dict[str, Any] | None]) -> dict[str, Any]:
+    raw, lift = scores.get(model, metric), scores.get(model, metric + LIFT)
+    floors = {**best, **{condition: scores.get(model, metric, condition) for condition in BLIND}}
+    return {
+        "model": model,
+        "group": "reference" if family(model) in NO_HEADLINE else "model",
+        "metric": metric,
+        **{f"lift{end}": lift and lift[column] for end, column in (("", "value"), ("_low", "low"), ("_high", "high"))},
+        "floor": lift["floor"] if lift else "",
+        **{column: raw and raw[column] for column in ("value", "low", "high")},
+        **{name: row and row["value"] for name, row in floors.items()},
+        **{f"no_{name}": row is None for name, row in floors.items()},
+        **{column: raw and raw[column] for column in ("n", "patients", "coverage", "unreadable")},
+    }
+
+
+def headline_table(run: Run) -> Table:
+    """The headline for a terminal, one row a panel and model."""
+    metric = metrics_of(run)[0]
+    share = is_share(metric)
+    better = "less is better" if direction_of(metric) == "less" else "more is better"
+    unit = "in per cent; " if share else ""
+    table = Table(
+        title=Text(f"{run.exam['benchmark']} ({run.exam['protocol']}): {metric}, {unit}{better}"), title_justify="left"
+    )
+    rows = headline_rows(run)
+    panels = {row["judge"] for row in rows}
+    heads = ["model", "above the best floor", "best floor", metric, *FLOOR_MODELS, *BLIND, "coverage", "unreadable"]
+    for head in [*heads, "receipts", *(["judge"] if len(panels) > 1 else [])]:
+        left = head in ("model", "best floor", "receipts", "judge")
+        table.add_column(head, justify="left" if left else "right", overflow="fold")
+    group = "model"
+    for row in rows:
+        if row["group"] != group:
+            table.add_section()
+            group = row["group"]
+        cells = _cells(row, share)
+        table.add_row(*map(Text, [*cells, row["receipts"], *([row["judge"]] if len(panels) > 1 else [])]))
+    return table
+
+
+def _cells(row: dict[str, Any], share: bool) -> list[str]:
+    absent = row["not_asked"].split(", ")
+    floors = [_floor(row, name, absent, share) for name in (*FLOOR_MODELS, *BLIND)]
+    lift, value = row["lift"], row["value"]
+    shares = [DASH if row[name] is None else percent(row[name]) for name in ("coverage", "unreadable")]
+    return [
+        row["model"],
+        DASH
+        if lift is None
+        else f"{number(lift, share=share, signed=True)} "
+        + span(row["lift_low"], row["lift_high"], lift, share=share, signed=True),
+        row["floor"] or DASH,
+        with_interval(value, row["low"], row["high"], share=share).replace(" %", ""),
+        *floors,
+        *shares,
+    ]
+
+
+def _floor(row: dict[str, Any], name: str, absent: list[str], share: bool) -> str:
+    if row[name] is not None:
+        return number(row[name], share=share)
+    return DASH if name not in absent or (row["receipts"] == NEVER and name in BLIND) else NOT_ASKED
