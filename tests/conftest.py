@@ -7,12 +7,16 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import hypothesis
 import pytest
 
 from overread import pipeline
 from overread.builders import phantoms
 from overread.run_folder import Run
 from overread.settings import Settings
+
+hypothesis.settings.register_profile("overread", deadline=None)  # shared cores: a slow moment is no failure
+hypothesis.settings.load_profile("overread")
 
 TOYS = Path(__file__).parent / "toys"
 

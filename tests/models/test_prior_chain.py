@@ -114,3 +114,23 @@ def test_sets_and_texts_take_part_in_the_chain(new_exam):
     for i in range(600):
         easy = exam.key[f"d{i}q0"].answer == sets[0]
         assert not easy or (answers[f"d{i}q1"].text, answers[f"d{i}q2"].choice) == ("block", (0,))
+
+
+def test_a_path_is_worth_what_the_best_continuation_gets_not_the_likeliest(new_exam):
+    """After A the best continuation has a half, after B only four tenths, though there every end is sure."""
+    exam, rng = new_exam(), random.Random(6)
+    for i in range(1000):
+        if rng.random() < 0.55:
+            first, second = "A", rng.choice("cd")
+        else:
+            first, second = "B", rng.choices("efg", weights=(4, 3, 3))[0]
+        third = rng.choice("klmnopqrst") if second == "d" else "k"
+        exam.add(
+            f"p/{i}",
+            ({"template": "first", "options": ("A", "B")}, (first,)),
+            ({"template": "second", "options": tuple("cdefg")}, (second,)),
+            ({"template": "third", "options": tuple("klmnopqrst")}, (third,)),
+        )
+    answers = exam.answers(fitted(exam, "chain"))
+    assert {answers[f"d{i}q0"].choice for i in range(1000)} == {(0,)}
+    assert all(answers[f"d{i}q1"].choice == (0,) for i in range(1000) if exam.key[f"d{i}q0"].answer == ("A",))

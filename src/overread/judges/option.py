@@ -74,7 +74,7 @@ def _marked(frame: pl.DataFrame) -> pl.DataFrame:
 
 def _chosen(table: pl.DataFrame) -> pl.DataFrame:
     choice = pl.col("choice")
-    distinct = choice.list.unique().list.sort()
+    distinct = choice.list.eval(pl.element().unique().sort())  # `list.sort` is a hundred times slower
     inside = (choice.list.min() >= 0) & (choice.list.max() < pl.col("options").list.len().cast(pl.Int64))
     whole = ~choice.list.contains(pl.lit(None, dtype=pl.Int64), nulls_equal=True)
     enough = pl.when(pl.col("many")).then(True).otherwise(distinct.list.len() == 1)

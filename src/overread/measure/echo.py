@@ -15,6 +15,7 @@ from scipy import ndimage
 from overread.errors import BadInput
 
 Floats = npt.NDArray[np.float32]
+Doubles = npt.NDArray[np.float64]
 Mask = npt.NDArray[np.bool_]
 
 LARGEST = 128
@@ -23,6 +24,9 @@ LARGEST = 128
 FEWEST_FRAMES = 3
 DARK_LEVEL = 8.0
 """What never gets lighter than this lies outside the sector."""
+
+LEAFLET = 5
+"""Bright lines thinner than this many pixels, such as valve leaflets, count as part of the cavity."""
 
 CORE_SHARE = 0.004
 """Least area of a chamber's core, as a share of the sector."""
@@ -35,7 +39,7 @@ LEAST_CHANGE = 0.02
 class ClipFacts:
     """What was measured."""
 
-    cavity_area: npt.NDArray[np.float64]
+    cavity_area: Doubles
     """Area of the cavity in each frame, in pixels of the frames as given, shape (frames,); smoothed over time."""
     ed_frame: int
     """End of diastole: the frame of the largest area."""
@@ -52,14 +56,14 @@ def measure_clip(frames: npt.NDArray[np.uint8]) -> ClipFacts:
     grey, factor = _small_grey(frames)
     sector = _sector(grey)
     smooth = ndimage.gaussian_filter(grey, (0.0, 1.0, 1.0))
+    smooth = ndimage.grey_opening(smooth, (1, LEAFLET, LEAFLET))
     darkness = _darkness(smooth, sector)
     chambers = _chambers(darkness, sector)
-    areas = np.stack([darkness[:, chamber].sum(axis=1, dtype=np.float64) for chamber in chambers])
-    areas = ndimage.gaussian_filter1d(areas, 1.0, axis=1, mode="nearest") * factor**2
-    change = np.ptp(areas, axis=1)
-    area = areas[int(change.argmax())]
-    if change.max() <= LEAST_CHANGE * area.max():
+    areas = [_area(darkness, chamber) for chamber in chambers]
+    area = max(areas, key=lambda one: float(np.ptp(one)))
+    if np.ptp(area) <= LEAST_CHANGE * area.max():
         raise BadInput("nothing beats in the clip: no dark region changes its area", do="give a moving clip")
+    area = area * factor**2
     return ClipFacts(area, int(area.argmax()), int(area.argmin()))
 
 
@@ -121,3 +125,8 @@ def _chambers(darkness: Floats, sector: Mask) -> list[Mask]:
     nearest = ndimage.distance_transform_edt(seeds == 0, return_distances=False, return_indices=True)
     owner = seeds[tuple(nearest)]
     return [ever & (owner == core) for core in large]
+
+
+def _area(darkness: Floats, chamber: Mask) -> Doubles:
+    """The area of a chamber in each frame, smoothed over time."""
+    return np.asarray(ndimage.gaussian_filter1d(darkness[:, chamber].sum(axis=1, dtype=np.float64), 1.0, mode="nearest"))

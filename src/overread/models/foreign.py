@@ -1,4 +1,6 @@
-"""A model of your own in an environment of its own: foreign[python=ENV/bin/python,script=my_model.py]
+"""A model of your own, in an environment of its own
+
+    foreign[python=ENVIRONMENT/bin/python,script=my_model.py,option.weights=v2]
 
 Options: `script` (needed); `python`, the environment's interpreter (without it, this one); `option.KEY=VALUE`, handed
 to the script's `load`; `start_seconds` (120), `silence_seconds` (60) and `answer_seconds` (300): how long it is waited

@@ -21,7 +21,7 @@ from typing import Any
 import polars as pl
 
 from overread.errors import BadInput, unknown_name
-from overread.models.contract import Answer, ExamTables, Posed, Setting
+from overread.models.contract import Answer, ExamTables, Pending, Posed, Setting
 from overread.priors.cells import half_of
 from overread.priors.context import contexts, steps_of
 from overread.priors.half import EMPTY, Finding, Half, learn
@@ -58,11 +58,12 @@ class Prior:
         """One answer a pending question, in the order of the dialogue's turns."""
         for posed in dialogues:
             other = self._learned()[1 - half_of(posed.dialogue.patient)]
-            pending = {p.question.id: p for p in posed.questions}
+            pending: dict[str, list[Pending]] = {}
+            for one in posed.questions:
+                pending.setdefault(one.question.id, []).append(one)
             for question, ordinal, context in contexts(steps_of(posed)):
-                asked = pending.get(question)
-                if asked is not None:
-                    yield other.answer(asked, ordinal, context)
+                for one in pending.get(question, ()):
+                    yield other.answer(one, ordinal, context)
 
     def report(self) -> list[Finding]:
         """For each template and half the cue in words, its accuracy on held-out patients, and the number of questions.

@@ -85,6 +85,8 @@ def steps_of(posed: Posed) -> Iterator[Step]:
         own = turn.question in replied or turn.source is not None
         own = own or (asked is not None and asked.question.shows == "reply")
         yield turn.question, WILDCARD if own or at > len(script) else script[at - 1].text
+    if left:
+        raise ModelFault("a question is asked that its dialogue does not hold", where=f"dialogue {posed.dialogue.id}")
 
 
 def _stands(turn: Turn, script: tuple[Message, ...], at: int) -> bool:

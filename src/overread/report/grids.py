@@ -42,7 +42,7 @@ def _cell(scores: Scores, model: str, metric: str, slice_: str = ALL) -> Cell:
     over = None
     if lift is not None and lift["value"] is not None:
         gained = score_cell(lift, share=share, signed=True)
-        over = Cell(f"{gained.text} {gained.interval}".strip() + f" above {lift['floor']}")
+        over = Cell(f"{gained.text} {gained.interval}".strip() + f" over {lift['floor']}")
     return score_cell(scores.get(model, metric, slice_=slice_), share=share, lift=over)
 
 
@@ -92,8 +92,8 @@ def measures_grid(scores: Scores, seats: Sequence[Seat], metric: str, conditions
         )
         for name, condition in found
     ]
-    groups = (("under each condition", tuple(under)), ("over pairs of conditions", tuple(over)))
-    groups = tuple((name, lines) for name, lines in groups if lines) if looking else ()
+    both = (("under each condition", tuple(under)), ("over pairs of conditions", tuple(over)))
+    groups = tuple((name, lines) for name, lines in both if lines and looking)
     return Grid(
         "probes and measures of validity of every model that looks",
         "measure",

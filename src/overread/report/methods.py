@@ -7,8 +7,6 @@ import shlex
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-import polars as pl
-
 from overread.catalog import describe
 from overread.report.numbers import count
 from overread.run_folder import Run
@@ -85,11 +83,10 @@ def identities(run: Run) -> Iterator[tuple[str, str, str]]:
         yield seat.model, seat.identity[:DIGITS], canonical(seat.details)
 
 
-def intervals(scores: pl.DataFrame) -> str:
+def intervals() -> str:
     """How the intervals were made."""
-    protocols = ", ".join(scores["protocol"].unique().sort())
     return (
-        f"Intervals are 95 % percentile intervals over resamples of whole patients ({SCORE['resamples']} unless set "
-        "otherwise), so that what one patient's questions have in common does not pass for certainty. The best floor "
-        f"is found anew in every resample; all scores of protocol {protocols} see the same resamples."
+        f"Intervals are 95 % percentile intervals over resamples of whole patients ({SCORE['resamples']} resamples "
+        "unless set otherwise), so that what one patient's questions have in common does not pass for certainty. The "
+        "best floor is found anew in every resample, and all scores of a run see the same resamples."
     )

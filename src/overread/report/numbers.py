@@ -1,4 +1,4 @@
-"""How values with intervals are written: shares as per cent, everything else with three significant digits."""
+"""How values with intervals are written: shares as per cent, everything else with two decimals or so."""
 
 from __future__ import annotations
 
@@ -48,7 +48,8 @@ def count(number_of: int) -> str:
 
 
 def _decimals(value: float, share: bool) -> int:
+    """Few enough to be read, and the same for most values of a column, so that they stand below each other."""
     if share:
         return 1
     size = math.floor(math.log10(abs(value))) if value else 0
-    return min(4, max(0, 2 - size))
+    return 1 if size >= 2 else 2 if size >= -1 else min(4, 1 - size)

@@ -1,0 +1,237 @@
+"""The command line: what it prints, how it ends, and that bad input is told and never thrown."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import click.testing
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from overread.cli import main
+from overread.run_folder import Run
+
+
+def call(*words: str) -> click.testing.Result:
+    return click.testing.CliRunner().invoke(main, list(words))
+
+
+def told(result: click.testing.Result, *said: str) -> None:
+    """Ended with code 2 and a message for the user, without a traceback."""
+    assert result.exit_code == 2, (result.output, result.exception)
+    assert "Traceback" not in result.output
+    assert result.exception is None or isinstance(result.exception, SystemExit)
+    for text in said:
+        assert text in result.stderr
+
+
+@pytest.fixture
+def data(phantom_data: dict[str, str]) -> str:
+    return f"phantoms={phantom_data['phantoms']}"
+
+
+def test_list_names_everything_as_json() -> None:
+    found = json.loads(call("list", "--json").stdout)
+    assert set(found) >= {"benchmarks", "models", "judges", "metrics", "archives"}
+    names = {kind: {entry["name"] for entry in entries} for kind, entries in found.items()}
+    assert {"ecg_steps", "heartbeat"} <= names["benchmarks"]
+    assert {"chance", "prior", "oracle", "foreign"} <= names["models"]
+    assert {"option", "number"} <= names["judges"]
+    assert {"accuracy", "mean_error", "coverage"} <= names["metrics"]
+    assert "phantoms" in names["archives"]
+    assert all(entry["title"] for entries in found.values() for entry in entries)
+
+
+def test_list_of_one_kind_is_a_table() -> None:
+    result = call("list", "metrics")
+    assert result.exit_code == 0
+    assert "accuracy" in result.stdout and "phantoms" not in result.stdout
+
+
+def test_run_prints_the_headline_and_says_where_the_report_lies(data: str, tmp_path: Path) -> None:
+    out = str(tmp_path / "run")
+    words = ["run", "ecg_steps", "--model", "chance", "--model", "prior", "--data", data, "--out", out]
+    result = call(*words, "--conditions", "none")
+    assert result.exit_code == 0, result.output
+    assert "prior" in result.stdout
+    assert "report.html" in result.stderr
+    assert (tmp_path / "run" / "report.html").stat().st_size > 1000
+    assert Run(tmp_path / "run").manifest["command"][0] == "overread"
+    again = call(*words, "--conditions", "none", "--json")
+    assert {row["model"] for row in json.loads(again.stdout)} == {"chance", "prior"}
+
+
+def test_a_run_file_says_the_same_as_options_and_options_come_first(data: str, tmp_path: Path) -> None:
+    alias, path = data.split("=", 1)
+    text = f"""
+        benchmark = "ecg_steps"
+        models = ["chance"]
+        conditions = "none"
+        limit = 3
+        out = {json.dumps(str(tmp_path / "run"))}
+        [data]
+        {alias} = {json.dumps(path)}
+        [set.score]
+        resamples = 50
+    """
+    (tmp_path / "run.toml").write_text(text)
+    result = call("run", "--file", str(tmp_path / "run.toml"), "--limit", "2")
+    assert result.exit_code == 0, result.output
+    assert Run(tmp_path / "run").exam["limit"] == 2
+
+
+def test_a_dry_run_prints_one_whole_prompt_and_the_cost_and_leaves_nothing(
+    data: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = call("run", "ecg_steps", "--model", "chance", "--data", data, "--dry-run")
+    assert result.exit_code == 0, result.output
+    assert "--- system" in result.stdout and "[ecg ecg: phantoms://" in result.stdout
+    assert "<the model's own reply>" in result.stdout
+    assert "questions a model" in result.stdout
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_partial_results_end_with_code_3(data: str, tmp_path: Path) -> None:
+    words = ["run", "ecg_steps", "--model", "chance", "--data", data, "--out", str(tmp_path / "run")]
+    result = call(*words, "--conditions", "none", "--shard", "1/2")
+    assert result.exit_code == 3
+    assert "partial" in result.stderr
+
+
+def test_judge_score_report_compare_and_export_work_on_a_run(data: str, tmp_path: Path) -> None:
+    out = str(tmp_path / "run")
+    done = call("run", "ecg_steps", "--model", "chance", "--model", "prior", "--model", "oracle", "--data", data,
+                "--out", out, "--conditions", "none")  # fmt: skip
+    assert done.exit_code == 0
+    assert call("judge", out, "--judge", "option").exit_code == 0
+    scores = json.loads(call("score", out, "--json", "--set", "score.resamples=20").stdout)
+    assert {"accuracy", "completion"} <= {score["metric"] for score in scores}
+    assert call("report", out, "--out", str(tmp_path / "page")).exit_code == 0
+    assert (tmp_path / "page" / "report.html").exists()
+    rows = json.loads(call("compare", out, out, "--json").stdout)
+    assert {(row["first"], row["second"]) for row in rows} == {
+        ("chance", "oracle"), ("chance", "prior"), ("oracle", "prior"),
+    }  # fmt: skip
+    assert all(row["effect"] < 0 for row in rows if row["second"] == "oracle")
+    for format_ in ("jsonl", "csv"):
+        assert call("export", out, "--format", format_, "--out", str(tmp_path / format_)).exit_code == 0
+        assert {path.stem for path in (tmp_path / format_).iterdir()} >= {"cases", "replies", "scores"}
+
+
+def test_an_audit_gives_chance_and_the_prior_for_every_stage(data: str, tmp_path: Path) -> None:
+    result = call("audit", "ecg_steps", "--data", data, "--out", str(tmp_path / "audit"), "--json")
+    assert result.exit_code == 0, result.output
+    found = json.loads(result.stdout)
+    assert set(found["stages"]) == {"diagnosis", "criterion", "finding", "measurement", "decision"}
+    assert found["stages"]["diagnosis"]["chance"] == 0.5
+    assert {"accuracy", "completion", "depth"} <= set(found["metrics"])
+
+
+def test_data_check_names_what_is_missing(data: str, tmp_path: Path) -> None:
+    assert call("data").exit_code == 0
+    whole = call("data", "check", "phantoms", "--data", data, "--json")
+    assert json.loads(whole.stdout)["found"]["truth.jsonl"] == 1
+    (tmp_path / "empty").mkdir()
+    empty = call("data", "check", "phantoms", "--data", f"phantoms={tmp_path / 'empty'}")
+    assert empty.exit_code == 3
+    assert "missing" in empty.stdout
+    assert "overread build phantoms" in call("data", "get", "phantoms").stdout
+
+
+def test_build_phantoms_says_how_to_use_them(tmp_path: Path) -> None:
+    result = call("build", "phantoms", "--out", str(tmp_path / "p"), "--patients", "2", "--kind", "ecg")
+    assert result.exit_code == 0, result.output
+    assert "--data phantoms=" in result.stderr
+    assert (tmp_path / "p" / "truth.jsonl").exists()
+
+
+LATER = [
+    ["view", "runs/x"], ["plot", "forced_commit", "runs/x"], ["import", "heartbeat", "x", "--out", "y"],
+    ["lint", "ecg_reasoning", "x"], ["train", "vlm", "r"], ["train", "echo", "r"], ["train", "probe", "r"],
+    ["models", "check", "chance"], ["ecg", "x"],
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("words", LATER, ids=" ".join)
+def test_commands_whose_subject_comes_later_say_so(words: list[str]) -> None:
+    told(call(*words), "in this version")
+
+
+BAD = {
+    "unknown benchmark": (["run", "ecg_stepz", "--model", "chance"], "did you mean ecg_steps"),
+    "unknown model": (["run", "ecg_steps", "--model", "chanse"], "did you mean chance"),
+    "unknown variant": (["run", "ecg_steps", "--model", "prior:x"], "known: chain"),
+    "no model": (["run", "ecg_steps"], "no model was named"),
+    "no benchmark": (["run", "--model", "chance"], "no benchmark was named"),
+    "unknown protocol": (["run", "ecg_steps", "--model", "chance", "--protocol", "x"], "protocol of ecg_steps"),
+    "unknown condition": (["run", "ecg_steps", "--model", "chance", "--conditions", "x"], "no condition 'x'"),
+    "unknown setting": (["run", "ecg_steps", "--model", "chance", "--set", "ask.x=1"], "setting of ask"),
+    "setting of nothing": (["run", "ecg_steps", "--model", "chance", "--set", "x=1"], "belongs to nothing"),
+    "not a pair": (["run", "ecg_steps", "--model", "chance", "--set", "x"], "not KEY=VALUE"),
+    "shard": (["run", "ecg_steps", "--model", "chance", "--shard", "3/2"], "not a shard"),
+    "limit": (["run", "ecg_steps", "--model", "chance", "--limit", "0"], "leaves nothing to ask"),
+    "seeds": (["run", "ecg_steps", "--model", "chance", "--seeds", "0"], "at least 1"),
+    "engine": (["run", "ecg_steps", "--model", "chance", "--engine", "x"], "engine"),
+    "model options": (["run", "ecg_steps", "--model", "chance[x=1]"], "x"),
+    "model brackets": (["run", "ecg_steps", "--model", "chance[x"], ""),
+    "missing run file": (["run", "--file", "nowhere.toml"], "nowhere.toml"),
+    "missing file": (["run", "./nowhere.py", "--model", "chance"], "no such file"),
+    "no run": (["score", "nowhere"], "there is no run here"),
+    "no run to report": (["report", "nowhere"], "there is no run here"),
+    "unknown judge": (["judge", "nowhere", "--judge", "x"], ""),
+    "unknown alias": (["data", "check", "x"], "archive with the alias"),
+    "export format": (["export", "nowhere", "--format", "x", "--out", "y"], ""),
+    "builder kind": (["build", "phantoms", "--out", "p", "--kind", "x"], "ecg"),
+    "unknown command": (["rum"], ""),
+}
+
+
+@pytest.mark.parametrize("case", BAD)
+def test_bad_input_is_told_with_what_to_do(case: str, data: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    words, said = BAD[case]
+    more = ["--data", data] if words[0] == "run" else []
+    told(call(*words, *more), said)
+
+
+def test_a_missing_alias_says_how_to_give_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    told(call("run", "ecg_steps", "--model", "chance"), "--data phantoms=PATH")
+
+
+def test_a_folder_with_another_exam_is_refused(data: str, tmp_path: Path) -> None:
+    words = ["run", "ecg_steps", "--model", "chance", "--data", data, "--out", str(tmp_path), "--conditions", "none"]
+    assert call(*words).exit_code == 0
+    told(call(*words, "--seed", "1"), "another exam", "seed: 0 there, 1 now")
+
+
+def test_a_file_that_fails_when_loaded_is_named(data: str, tmp_path: Path) -> None:
+    (tmp_path / "mine.py").write_text("def load(setting):\n    pass\nraise RuntimeError('oh')\n")
+    words = ["run", "ecg_steps", "--model", str(tmp_path / "mine.py"), "--data", data, "--out", str(tmp_path / "o")]
+    told(call(*words), "RuntimeError: oh", "mine.py")
+
+
+WORDS = st.lists(
+    st.sampled_from(
+        ["run", "judge", "score", "report", "compare", "audit", "export", "build", "data", "check", "list", "phantoms",
+         "ecg_steps", "heartbeat", "chance", "prior:chain", "--model", "--data", "--set", "--limit", "--shard", "--seed",
+         "--conditions", "--protocol", "--out", "--file", "--json", "--format", "--judge", "phantoms=.", "x=y", "=", "::",
+         "../..", "/etc", "\x00", "a://b", "-1", "1e9", "[", "chance[", "]", "\u202e", "é", ""]
+    )
+    | st.text(max_size=6),
+    max_size=7,
+)  # fmt: skip
+
+
+@settings(max_examples=250, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(words=WORDS)
+def test_whatever_is_typed_ends_with_a_message_and_no_traceback(
+    words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    result = call(*words)
+    assert result.exit_code in (0, 2, 3), (words, result.exception)
+    assert result.exception is None or isinstance(result.exception, SystemExit), words
