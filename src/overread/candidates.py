@@ -10,6 +10,7 @@ from typing import Any, cast
 
 from overread.catalog import file_hash, is_path, load, split_variant
 from overread.errors import BadInput
+from overread.models import contract
 from overread.models.contract import ExamTables, Fitted, Model, Setting
 from overread.run_folder import Seat
 from overread.tables import canonical, content_id
@@ -42,14 +43,18 @@ def parse_model(text: str) -> tuple[str, Setting]:
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Candidate:
-    """A model that is ready to be asked."""
+    """A model as the user named it, with what it says of itself."""
 
     seat: Seat
     model: Model
+    """As it was loaded to learn its identity; not fitted."""
     kinds: frozenset[str]
     forms: Mapping[str, str]
     batch: int
-    reload: Callable[[], Model]
+    ready: Callable[[], Model]
+    """Gives it ready to be asked, fitted where it may be; called again, it gives a fresh one."""
+    provenance: Mapping[str, Any]
+    """Where its replies come from, as far as it can tell: versions, devices. Not part of its identity."""
 
 
 def seat_candidate(text: str, exam: Callable[[], ExamTables], media: Iterable[str]) -> Candidate:
@@ -57,13 +62,12 @@ def seat_candidate(text: str, exam: Callable[[], ExamTables], media: Iterable[st
     wanted, setting = parse_model(text)
     module = load("models", wanted)
 
-    def make() -> Model:
-        model = cast("Model", module.load(setting))
-        if setting.name in MAY_FIT:
+    def fitted(model: Model) -> Model:
+        if setting.name in MAY_FIT and Path(module.__file__ or "").parent == Path(contract.__file__).parent:
             cast("Fitted", model).fit(exam())
         return model
 
-    model = make()
+    model = cast("Model", module.load(setting))
     kinds = frozenset(_declared(model, module, "kinds"))
     forms: Mapping[str, str] = dict(_declared(model, module, "forms"))
     cannot = sorted(set(media) - set(forms))
@@ -78,7 +82,13 @@ def seat_candidate(text: str, exam: Callable[[], ExamTables], media: Iterable[st
         details["file"] = file_hash(Path(wanted))
     samples = bool(getattr(model, "samples", getattr(module, "SAMPLES", True)))
     seat = Seat(text, content_id(canonical(_plain(details))), bool(forms), samples, _plain(details))
-    return Candidate(seat, model, kinds, forms, int(getattr(module, "BATCH", 32)), make)
+    origin = model.provenance() if hasattr(model, "provenance") else {}
+    models = iter([model])
+
+    def ready() -> Model:
+        return fitted(next(models, None) or cast("Model", module.load(setting)))
+
+    return Candidate(seat, model, kinds, forms, int(getattr(module, "BATCH", 32)), ready, _plain(origin))
 
 
 def _declared(model: Model, module: Any, name: str) -> Any:

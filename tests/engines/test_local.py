@@ -9,6 +9,7 @@ import polars as pl
 import pytest
 
 from overread.errors import BadInput
+from overread.parts import write_part
 from overread.run_folder import Run
 
 Sit = Callable[..., tuple[Run, list[str]]]
@@ -182,3 +183,39 @@ def test_seeds_and_samples_are_asked_of_models_that_can_differ_and_of_no_other(s
     counts = {model: n for model, n in per_model.iter_rows()}
     questions = run.table("questions").height
     assert counts == {sampled: 6 * questions, "chance": questions}
+
+
+def test_when_a_first_reply_is_asked_again_and_differs_its_followers_are_asked_again(sit: Sit, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    choose = f"                pick = int(pathlib.Path({str(other)!r}).exists() and 'first' in q.question.template)\n"
+    model = toy_model(tmp_path, EACH + choose + RIGHT.replace("(0,)", "(pick,)"), extra="import pathlib")
+    run, _ = sit("ecg_steps", model, protocol="chain")
+    before, questions = run.table("replies"), run.table("questions")
+    first = questions.filter(pl.col("template").str.starts_with("first"))["place"]
+    (part,) = (run.folder / "replies").glob("*.parquet")
+    lost = first.head(2)
+    write_part(part, before.filter(~pl.col("place").is_in(lost.implode())))
+    other.touch()
+    after = sit("ecg_steps", model, protocol="chain")[0].table("replies")
+    followers = questions.filter(pl.col("parents").list.len() > 0).filter(
+        pl.col("dialogue").is_in(questions.filter(pl.col("place").is_in(lost.implode()))["dialogue"].implode())
+    )
+    asked = after.join(before.select("id"), on="id", how="anti")
+    assert sorted(asked["place"]) == sorted([*lost, *followers["place"]])
+    verdicts = run.table("verdicts")
+    assert verdicts["place"].to_list() == questions["place"].to_list()
+    stale = before.filter(pl.col("place").is_in(followers["place"].implode()))["id"]
+    assert not set(verdicts["reply"]) & set(stale)
+    again = sit("ecg_steps", model, protocol="chain")[0].table("replies")
+    assert again.height == after.height
+
+
+def test_followers_of_a_failed_first_reply_are_held_back_and_counted_as_missing(sit: Sit, tmp_path: Path) -> None:
+    raising = EACH + "                if 'first' in q.question.template: raise RuntimeError('no')\n" + RIGHT
+    run, _ = sit("ecg_steps", toy_model(tmp_path, raising), protocol="chain")
+    replies = run.table("replies")
+    assert set(replies["status"]) == {"failed"}
+    assert replies.height == run.table("dialogues").height
+    scores = run.table("scores").filter((pl.col("slice") == "all") & (pl.col("metric") == "accuracy"))
+    assert scores.row(0, named=True)["n"] == run.table("questions").height
+    assert scores["coverage"][0] == scores["value"][0] == 0.0

@@ -133,3 +133,9 @@ def test_questions_that_share_an_item_are_paired_in_their_order(make_marks: Any)
     marks = make_marks(side("plain", 1, 0, **shared) + side("text", 0, 1, **shared))
     found = pairs.matched(marks)
     assert sorted(zip(found["credit"], found["credit_other"], strict=True)) == [(0.0, 1.0), (1.0, 0.0)]
+
+
+def test_a_seed_that_one_side_lacks_does_not_shift_the_pairs_of_the_others(make_marks: Any) -> None:
+    marks = make_marks(side("plain", 1) + side("plain", 0, seed=1) + side("text", 0, seed=1))
+    found = pairs.matched(marks)
+    assert found.select("seed", "credit").rows() == [(1, 0.0)]

@@ -19,7 +19,7 @@ import polars as pl
 
 from overread.candidates import Candidate
 from overread.engines.receipts import Witness, fault, receipt_of
-from overread.engines.taking import Taker, failed, slot_of
+from overread.engines.taking import Taker, close_model, failed, slot_of
 from overread.media.reader import MediaReader
 from overread.models.contract import Answer, Pending, Posed
 from overread.posing import Poser, Wanted, group
@@ -80,6 +80,7 @@ def register(run: Run, candidates: Sequence[Candidate], asking: Asking, worker: 
         "platform": platform.platform(),
         "versions": {"numpy": np.__version__, "polars": pl.__version__},
         "models": [dataclasses.asdict(candidate.seat) for candidate in candidates],
+        "environments": {c.seat.model: c.provenance for c in candidates if c.provenance},
     }
     write_json(run.folder / "workers" / f"{worker}.json", document)
 
@@ -91,17 +92,20 @@ class _Asker:
         self.run, self.candidate, self.asking, self.writer = run, candidate, asking, writer
         self.identity = candidate.seat.identity
         self.replies = ReplyReader(run.folder)
-        models = iter([candidate.model])
-        self.taker = Taker(lambda: next(models, None) or candidate.reload(), asking.seconds)
+        self.taker = Taker(candidate.ready, asking.seconds)
         self.tried: set[tuple[str, int, int]] = set()
         self.done = self.whole = self.failed = 0
 
     def ask_all(self) -> list[str]:
-        with MediaReader(self.asking.roots, self.candidate.forms, seed=self.asking.seed) as reader:
-            for index in range(len(self.run.parts)):
-                if self.taker.hung >= HANGS_ENOUGH:
-                    break
-                self._part(index, reader)
+        try:
+            with MediaReader(self.asking.roots, self.candidate.forms, seed=self.asking.seed) as reader:
+                for index in range(len(self.run.parts)):
+                    if self.taker.hung >= HANGS_ENOUGH:
+                        break
+                    self._part(index, reader)
+        finally:
+            self.taker.close()
+            close_model(self.candidate.model)
         return self._notes()
 
     def _part(self, index: int, reader: MediaReader) -> None:

@@ -25,12 +25,12 @@ class Hanging(ModelFault):
 
 
 class Taker:
-    """Asks one model, and counts what its contract forbids."""
+    """Asks one model, loaded when it is first needed, and counts what its contract forbids."""
 
     def __init__(self, load: Callable[[], Model], seconds: float) -> None:
         self._load = load
         self._seconds = seconds
-        self.model = load()
+        self._model: Model | None = None
         self.unknown = 0
         """Answers to questions that were not asked."""
         self.repeated = 0
@@ -71,15 +71,23 @@ class Taker:
             else:
                 self.unknown += 1
 
+    def close(self) -> None:
+        """Lets the model give back what it holds: a process, a graphics card."""
+        model, self._model = self._model, None
+        if model is not None:
+            close_model(model)
+
     def _with_limit(self, batch: Sequence[Posed]) -> Iterator[Answer]:
+        if self._model is None:
+            self._model = self._load()
         said: _Queue = queue.SimpleQueue()
-        threading.Thread(target=_feed, args=(self.model, batch, said), daemon=True).start()
+        threading.Thread(target=_feed, args=(self._model, batch, said), daemon=True).start()
         while True:
             try:
                 answer = said.get(timeout=self._seconds)
             except queue.Empty:
                 self.hung += 1
-                self.model = self._load()
+                self.close()
                 raise Hanging(f"the model said nothing for {self._seconds:g} s") from None
             if answer is None:
                 return
@@ -96,6 +104,12 @@ def _feed(model: Model, batch: Iterable[Posed], said: _Queue) -> None:
         said.put(None)
     except BaseException as error:  # noqa: BLE001  whatever a model raises becomes a failed reply, with the reason
         said.put(error)
+
+
+def close_model(model: Model) -> None:
+    """Ends a model that wants to be ended; doing so twice does no harm."""
+    if hasattr(model, "close"):
+        model.close()
 
 
 def slot_of(asked: Answer | Pending) -> Slot:

@@ -44,6 +44,10 @@ def read(text: str, among: Offered, *, many: bool) -> tuple[int, ...] | None:
     """Indices of the options that a reply's text chooses, in the options' order; None where it cannot be read."""
     if text in among.exact:
         return (among.exact[text],)
+    short = text.strip().rstrip(".").casefold()  # most replies are no longer than this
+    index = among.forms.get(short, among.labels.get(short, NOTHING))
+    if index != NOTHING:
+        return (index,)
     said = spoken(text)
     if not said:
         return None

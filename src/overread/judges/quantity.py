@@ -10,6 +10,7 @@ from __future__ import annotations
 import itertools
 import math
 import re
+from functools import lru_cache
 from typing import NamedTuple
 
 from overread.judges.wording import bare, json_answer, plain, spoken
@@ -62,6 +63,7 @@ _SPELT = (
     (re.compile(r"\+ ?/? ?-"), "±"),
     (re.compile(r"\bminus (?=\d)"), "-"),
 )
+_SIMPLE = re.compile(r"\s*(?P<number>[+-]?[0-9]{1,15}(?:\.[0-9]{1,15})?)(?: ?(?P<unit>[A-Za-z]{1,12}|%))?\.?\s*")
 _RAISED = re.compile(r"\d ?[⁰¹²³⁴-⁹₀-₉]|[¼-¾⅐-⅞⁄]")
 _FOREIGN_DIGIT = re.compile(r"[^\W\D0-9]")
 _NUMERAL = re.compile(
@@ -103,6 +105,11 @@ class UnclearError(Exception):
 
 def read(text: str, unit: str, tolerance: float | None, *, whole: bool) -> float | None:
     """The number that a reply's text states, in `unit`; None where it cannot be read."""
+    wanted = _wanted(unit)
+    simple = _SIMPLE.fullmatch(text)  # most replies are no longer than this
+    if simple:
+        factor = _factor(simple["unit"].casefold(), wanted) if simple["unit"] else 1.0
+        return None if math.isnan(factor or 1.0) else _times(float(simple["number"]), factor)
     said = spoken(text)
     if not said or _RAISED.search(said):
         return None
@@ -111,7 +118,12 @@ def read(text: str, unit: str, tolerance: float | None, *, whole: bool) -> float
         if len(pieces) != 1:
             return None
         said = pieces[0]
-    return _first_line(plain(said), _spelt(plain(unit)), tolerance, whole)
+    return _first_line(plain(said), wanted, tolerance, whole)
+
+
+@lru_cache(maxsize=256)
+def _wanted(unit: str) -> str:
+    return _spelt(plain(unit))
 
 
 def _spelt(text: str) -> str:
@@ -177,7 +189,7 @@ def _numbers(text: str, unit: str, whole: bool) -> list[Number]:
             if before[-1:] == "-" and before[-2:-1].isalpha() and not (found and found[-1].stop == match.start() - 1):
                 raise UnclearError  # `axis-30` is a name, a dash or a sign
         factor, stop = _unit(text, stop, unit)
-        value = value if factor in (None, 1.0) else float(f"{value * factor:.12g}")
+        value = _times(value, factor)
         named = _is_named(text[max(0, match.start() - 20) : match.start()], unit)
         found.append(
             Number(value, factor, named or (factor is not None and not math.isnan(factor)), match.start(), stop)
@@ -215,16 +227,26 @@ def _unit(text: str, place: int, wanted: str) -> tuple[float | None, int]:
         return (math.nan if text[place : place + 1] in ("_", "'") else None), place
     name = match["unit"].rstrip(".")
     stop = match.start("unit") + len(name)
+    if name == wanted or name in UNITS:
+        return _factor(name, wanted), stop
+    strange = match.start("unit") == place or "/" in name or "^" in name
+    return (math.nan, stop) if strange else (None, place)
+
+
+def _factor(name: str, wanted: str) -> float | None:
+    """The factor from one unit to another; NaN where there is none, None where no unit was asked for."""
     if name == wanted:
-        return 1.0, stop
-    if name not in UNITS:
-        strange = match.start("unit") == place or "/" in name or "^" in name
-        return (math.nan, stop) if strange else (None, place)
-    if not wanted:
-        return None, stop
-    kind, size = UNITS[name]
+        return 1.0
+    kind, size = UNITS.get(name, ("?", 1.0))
+    if not wanted and kind != "?":
+        return None
     wanted_kind, wanted_size = UNITS.get(wanted, ("", 1.0))
-    return (size / wanted_size if kind == wanted_kind else math.nan), stop
+    return size / wanted_size if kind == wanted_kind else math.nan
+
+
+def _times(value: float, factor: float | None) -> float:
+    """A converted value, without the last digits that conversion invents."""
+    return value if factor is None or factor == 1.0 else float(f"{value * factor:.12g}")
 
 
 def _span(text: str, numbers: list[Number], tolerance: float | None) -> float | None:

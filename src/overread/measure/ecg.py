@@ -108,7 +108,7 @@ def _usable(mv: npt.NDArray[np.float32]) -> Floats:
     moving = np.ptp(leads, axis=1) > FLAT_MV
     if not moving.any():
         raise BadInput("the ECG is flat: no lead carries a signal", do="give a recording of a beating heart")
-    return leads[moving]
+    return np.asarray(leads[moving])
 
 
 def _without_wander(leads: Floats, rate_hz: float) -> Floats:
@@ -155,8 +155,8 @@ def _alike(leads: Floats, beats: Places, ms: float) -> Places:
     """The beats of the commonest kind."""
     inside = beats[(beats >= 90 * ms) & (beats + 90 * ms < leads.shape[1])]
     shapes = _cut(ndimage.gaussian_filter1d(leads, 8.0 * ms, axis=1), inside, ms, 80, 80).reshape(len(inside), -1)
-    fellows = np.corrcoef(shapes) > FELLOW
-    return inside[fellows[int(fellows.sum(axis=1).argmax())]]
+    fellows = np.atleast_2d(np.asarray(np.corrcoef(shapes))) > FELLOW
+    return np.asarray(inside[fellows[int(fellows.sum(axis=1).argmax())]])
 
 
 def _aligned(slopes: Floats, beats: Places, ms: float) -> Places:
@@ -189,7 +189,10 @@ def _qrs(beat: Floats, ms: float) -> tuple[int, int]:
     marks, _ = ndimage.label(loud)
     start = middle - reach // 2 + int(steep[middle - reach // 2 : middle + reach // 2].argmax())
     places = np.flatnonzero(marks == marks[start])
-    return int(places[0]), int(places[-1])
+    onset, offset = int(places[0]), int(places[-1])
+    if not loud[start] or onset < 40 * ms or offset == len(steep) - 1:
+        raise BadInput("no QRS complex stands out in the average beat", do="give a recording with less noise")
+    return onset, offset
 
 
 def _pr(cuts: Floats, onset: int, ms: float) -> int | None:

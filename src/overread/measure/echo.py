@@ -25,13 +25,13 @@ FEWEST_FRAMES = 3
 DARK_LEVEL = 8.0
 """What never gets lighter than this lies outside the sector."""
 
-LEAFLET = 5
+LEAFLET = 3
 """Bright lines thinner than this many pixels, such as valve leaflets, count as part of the cavity."""
 
 CORE_SHARE = 0.004
 """Least area of a chamber's core, as a share of the sector."""
 
-LEAST_CHANGE = 0.02
+LEAST_CHANGE = 0.004
 """A cavity whose area changes by less than this share of its largest does not beat."""
 
 
@@ -68,7 +68,7 @@ def measure_clip(frames: npt.NDArray[np.uint8]) -> ClipFacts:
 
 
 def _small_grey(frames: npt.NDArray[np.uint8]) -> tuple[Floats, int]:
-    """Grey frames of at most `LARGEST` pixels a side, and by which factor they were shrunk."""
+    """Frames of at most `LARGEST` pixels a side, and by which factor they were shrunk; green stands for grey."""
     if frames.ndim != 4 or frames.shape[3] != 3 or min(frames.shape[1:3]) < 16:
         raise BadInput(f"frames of shape {frames.shape} are no clip", do="give (frames, height, width, 3)")
     if len(frames) < FEWEST_FRAMES:
@@ -129,4 +129,6 @@ def _chambers(darkness: Floats, sector: Mask) -> list[Mask]:
 
 def _area(darkness: Floats, chamber: Mask) -> Doubles:
     """The area of a chamber in each frame, smoothed over time."""
-    return np.asarray(ndimage.gaussian_filter1d(darkness[:, chamber].sum(axis=1, dtype=np.float64), 1.0, mode="nearest"))
+    return np.asarray(
+        ndimage.gaussian_filter1d(darkness[:, chamber].sum(axis=1, dtype=np.float64), 1.0, mode="nearest")
+    )

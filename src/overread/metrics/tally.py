@@ -179,7 +179,8 @@ class Tally:
         values, drawn = self._totals(sums, patients)
         if absent is not None and absent.groups:
             less_values, less_drawn = self._totals(absent, patients)
-            where = [sums.groups.index(group) for group in absent.groups]
+            codes = {group: code for code, group in enumerate(sums.groups)}
+            where = [codes[group] for group in absent.groups]
             values[:, where] -= less_values
             drawn[:, where] -= less_drawn
         point, resampled = ratios(values[0], values[1]), ratios(drawn[0], drawn[1])

@@ -18,6 +18,7 @@ from overread.priors import uniform
 KINDS = ("choice", "number")
 FORMS: dict[str, str] = {}
 VARIANTS = ("draw",)
+SAMPLES = False
 
 ADAPTER = 1
 """Raised whenever the same question may get another answer than before."""
@@ -28,6 +29,7 @@ class Chance:
 
     def __init__(self, draw: bool) -> None:
         self.draw = draw
+        self.samples = draw
 
     def identity(self) -> Mapping[str, Any]:
         """The variant and the version of this file."""

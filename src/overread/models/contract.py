@@ -8,10 +8,12 @@
     BATCH = 32              optional: how many dialogues it likes to be given at once
     def load(setting: Setting) -> Model
 
-An object with attributes `kinds`, `forms` or `samples` overrides what its file says, for models that know it only once
-they are loaded. `answer` gets dialogues and yields answers, in any order, as early as it has them. The engine adds
-identity, prompt hash and provenance, checks the receipts, and turns whatever goes wrong into failed replies with a
-reason.
+Optional on the object: attributes `kinds`, `forms` and `samples`, which override what the file says, for models that
+know it only once they are loaded; `provenance()`, a mapping of versions and devices that is only recorded; `close()`,
+called when the engine is done with it.
+
+`answer` gets dialogues and yields answers, in any order, as early as it has them. The engine adds identity, prompt hash
+and provenance, checks the receipts, and turns whatever goes wrong into failed replies with a reason.
 """
 
 from __future__ import annotations

@@ -17,6 +17,7 @@ from overread.models.contract import Answer, ExamTables, Pending, Posed, Setting
 KINDS = ("choice", "number", "text")
 FORMS: dict[str, str] = {}
 VARIANTS: tuple[str, ...] = ()
+SAMPLES = False
 
 ADAPTER = 1
 OPTIONS = ("anywhere",)

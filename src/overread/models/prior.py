@@ -30,6 +30,7 @@ from overread.priors.read import read
 KINDS = ("choice", "number", "text")
 FORMS: dict[str, str] = {}
 VARIANTS = ("chain",)
+SAMPLES = False
 
 ADAPTER = 1
 """Raised whenever the same exam may get other answers than before."""

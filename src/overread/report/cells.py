@@ -16,7 +16,7 @@ class Cell:
 
     text: str
     interval: str = ""
-    below: str = ""
+    second: str = ""
     """A second, quieter line."""
     title: str = ""
     """What pointing at it shows."""
@@ -73,8 +73,8 @@ def score_cell(row: Mapping[str, Any] | None, *, share: bool, signed: bool = Fal
     interval = span(row["low"], row["high"], row["value"], share=share, signed=signed)
     of = f"{row['n']:,} {row['unit']}s of {row['patients']:,} patients; coverage {percent(row['coverage'])}"
     title = of if interval else f"{of}; {ONE_PATIENT}"
-    below = f"{lift.text} {lift.interval}".strip() if lift is not None else ""
-    return Cell(number(row["value"], share=share, signed=signed), interval, below, title)
+    second = f"{lift.text} {lift.interval}".strip() if lift is not None else ""
+    return Cell(number(row["value"], share=share, signed=signed), interval, second, title)
 
 
 def value_cell(value: float | None, *, share: bool, title: str = "", asked: bool = True) -> Cell:

@@ -88,7 +88,7 @@ def measures_grid(scores: Scores, seats: Sequence[Seat], metric: str, conditions
         Line(
             _measure_label(name, condition),
             tuple(_measure(scores, seat.model, name, condition) for seat in looking),
-            f"{words.measure(name)} In per cent; {better(direction(name))}.",
+            f"{words.measure(name)} {better(direction(name)).capitalize()}.",
         )
         for name, condition in found
     ]
@@ -120,11 +120,11 @@ def _measure_label(name: str, condition: str) -> str:
 
 def receipts_grid(found: Witnessed, seats: Sequence[Seat]) -> Grid:
     """What reached each model that looks."""
-    heads = ("level", "form", "change", "shapes", "contents", "media tokens", "replies")
-    notes = ("", "", "", "", "different hashes", "each", "whose prompt showed it")
+    heads = ("level", "form", "shapes", "contents", "media tokens", "replies")
+    notes = ("", "", "", "different hashes", "each", "whose prompt showed it")
     looking = [seat.model for seat in seats if seat.looks]
     groups = tuple((model, tuple(_received(found, model))) for model in looking)
-    return Grid("receipts of every model that looks", "medium", tuple(zip(heads, notes, strict=True)), groups)
+    return Grid("receipts of every model that looks", "the study", tuple(zip(heads, notes, strict=True)), groups)
 
 
 def _received(found: Witnessed, model: str) -> Iterator[Line]:
@@ -140,15 +140,14 @@ def _received(found: Witnessed, model: str) -> Iterator[Line]:
         cells: Iterable[Cell] = (
             Cell(row.level, title=words.level(row.level)),
             Cell(row.form) if row.form else absent("not told"),
-            Cell(row.change) if row.change else absent("as it is"),
             Cell(shapes) if shapes else absent("not told"),
             Cell(count(row.hashes)),
             tokens,
             Cell(count(row.replies)),
         )
-        yield Line("changed" if row.change else "as it is", tuple(cells))
+        yield Line(row.change or "as it is", tuple(cells))
     if model in found.without:
-        bare = (Cell("none", title=words.level("none")), *[absent("there is no receipt")] * 5)
+        bare = (Cell("none", title=words.level("none")), *[absent("there is no receipt")] * 4)
         yield Line("without receipt", (*bare, Cell(count(found.without[model]))))
     elif found.levels.get(model) == NOT_ASKED:
-        yield Line("nothing", (Cell(NOT_ASKED, title=words.level(NOT_ASKED), absent=True, span=7),))
+        yield Line("nothing", (Cell(NOT_ASKED, title=words.level(NOT_ASKED), absent=True, span=6),))

@@ -57,7 +57,7 @@ def facts_of(run: Run, aliases: Sequence[str]) -> list[tuple[str, str]]:
         ("conditions", ", ".join(exam["conditions"])),
         ("asked under the blind conditions", blind),
         ("originals without a swap partner", count(run.manifest.get("without_swap_partner", 0))),
-        ("seeds", f"{exam['seeds']}, from {exam['seed']} on; {exam['samples']} samples at each"),
+        ("seeds", f"{exam['seeds']}, counted from {exam['seed']}; samples at each: {exam['samples']}"),
         ("limit", "none" if exam["limit"] is None else f"{exam['limit']} originals"),
         ("settings of the exam", ", ".join(f"{k} = {v}" for k, v in exam["options"].items()) or "none"),
         ("data", ", ".join(f"{alias}://" for alias in aliases) or "none"),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+import itertools
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from overread.catalog import describe
@@ -43,7 +44,8 @@ class Results:
     slices: Grid
     slices_left_out: int
     measures: Grid
-    examples: tuple[Example, ...]
+    examples: tuple[tuple[str, tuple[Example, ...]], ...]
+    """For each model that has any."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -121,8 +123,12 @@ def _results(run: Run, scores: Scores, found: Witnessed) -> Results:
         slices=slices,
         slices_left_out=left_out,
         measures=grids.measures_grid(scores, seats, metrics[0], run.exam["conditions"]),
-        examples=tuple(examples_of(run, scores.panel, receipts_of(run.folder))),
+        examples=tuple((model, tuple(some)) for model, some in _by_model(run, scores.panel)),
     )
+
+
+def _by_model(run: Run, panel: str) -> Iterator[tuple[str, Iterator[Example]]]:
+    return itertools.groupby(examples_of(run, panel, receipts_of(run.folder)), lambda example: example.model)
 
 
 def _headline(rows: Sequence[Mapping[str, Any]], scores: Scores, metric: str) -> list[tuple[str, tuple[HeadRow, ...]]]:
