@@ -3,6 +3,9 @@
 Listing reads docstrings and constants without importing anything, so it is fast and never loads torch. The first line
 of a docstring is the title; `key: value` lines after it are the card. A path to a .py file works where a name does, and
 other packages can offer theirs under the entry points `overread.benchmarks`, `overread.models`, ...
+
+What a benchmark names by path (`METRICS = ("accuracy", "./my_metric.py")`) is looked for beside the benchmark's file,
+wherever the command is given, and from then on goes by its own name (`my_metric`).
 """
 
 from __future__ import annotations
@@ -37,6 +40,8 @@ class Entry:
     card: dict[str, str]
     constants: dict[str, object]
     path: str
+    module: str = ""
+    """How it is imported where another package offers it."""
 
     @property
     def variants(self) -> tuple[str, ...]:
@@ -49,16 +54,29 @@ class Entry:
         return tuple(map(str, value)) if isinstance(value, tuple | list) else ()
 
 
+_brought: dict[tuple[str, str], Entry] = {}
+"""What benchmarks have named by path, by kind and name."""
+
+
 @functools.cache
 def entries(kind: str) -> dict[str, Entry]:
     """All entries of a kind by name; nothing is imported."""
     files = {p.stem: p for p in sorted((_HERE / kind).glob("*.py")) if p.stem not in _NOT_ENTRIES}
     found = {name: _describe(kind, name, path) for name, path in files.items() if _offers(kind, path)}
     for point in importlib.metadata.entry_points(group=f"overread.{kind}"):
-        spec = importlib.util.find_spec(point.value)
-        if spec is not None and spec.origin is not None:
-            found.setdefault(point.name, _describe(kind, point.name, Path(spec.origin)))
+        path = _offered(point.module)
+        if path is not None and point.name not in found:
+            found[point.name] = dataclasses.replace(_describe(kind, point.name, path), module=point.module)
     return found
+
+
+def _offered(module: str) -> Path | None:
+    """The file of a module of another package; None where that package is broken: the others still work."""
+    try:
+        spec = importlib.util.find_spec(module)
+    except (ImportError, ValueError):
+        return None
+    return Path(spec.origin) if spec is not None and spec.origin is not None else None
 
 
 _OFFERS = {
@@ -125,7 +143,7 @@ def describe(kind: str, text: str) -> Entry:
             )
         return _describe(kind, path.stem, path)
     name, variant = split_variant(text)
-    known = entries(kind)
+    known = {**entries(kind), **{named: entry for (of, named), entry in _brought.items() if of == kind}}
     if name not in known:
         raise unknown_name(kind.removesuffix("s"), name, known)
     entry = known[name]
@@ -135,12 +153,62 @@ def describe(kind: str, text: str) -> Entry:
 
 
 def load(kind: str, text: str) -> ModuleType:
-    """Imports the file of an entry."""
+    """Imports the file of an entry, and checks that it has the constants that its contract asks for."""
     entry = describe(kind, text)
     path = Path(entry.path)
     if path.parent == _HERE / kind:
-        return importlib.import_module(f"overread.{kind}.{entry.name}")
-    return _load_path(path.resolve())
+        module = importlib.import_module(f"overread.{kind}.{entry.name}")
+    elif entry.module:
+        module = importlib.import_module(entry.module)
+    else:
+        module = _load_path(path.resolve())
+    _check(kind, module, entry.path)
+    if kind == "benchmarks":
+        for constant, named in _BRINGS.items():
+            names = tuple(_bring(named, name, path) for name in getattr(module, constant))
+            setattr(module, constant, names)
+    return module
+
+
+_BRINGS = {"ARCHIVES": "archives", "JUDGES": "judges", "METRICS": "metrics"}
+_NEEDED: dict[str, dict[str, str]] = {
+    "benchmarks": dict.fromkeys(("ARCHIVES", "PROTOCOLS", "PROBES", "JUDGES", "METRICS"), "tuple"),
+    "models": {"KINDS": "tuple", "FORMS": "dict"},
+    "judges": {"KINDS": "tuple"},
+    "metrics": {"UNIT": "str", "DIRECTION": "str"},
+    "archives": {"ALIAS": "str", "TERMS": "str", "ACCESS": "str", "EXPECTED": "tuple"},
+    "builders": {},
+}
+
+
+def _check(kind: str, module: ModuleType, path: str) -> None:
+    for name, wanted in _NEEDED[kind].items():
+        value = getattr(module, name, None)
+        if type(value).__name__ != wanted:
+            said = f"has {name} = {value!r}, which is no {wanted}" if hasattr(module, name) else f"lacks {name}"
+            raise BadInput(f"the file {said}", where=path, do=f"give {name} as a {wanted}; see CONTRIBUTING.md")
+
+
+def _bring(kind: str, name: str, benchmark: Path) -> str:
+    """The name by which something that a benchmark names by path is known from now on."""
+    if not is_path(name):
+        return name
+    file = (benchmark.parent / name).resolve()
+    entry = describe(kind, str(file))
+    before = _brought.get((kind, entry.name))
+    clash = entries(kind).get(entry.name) or (before if before and _differ(Path(before.path), file) else None)
+    if clash:
+        raise BadInput(
+            f"two {kind} are named {entry.name!r}",
+            where=f"{file} and {clash.path}",
+            do=f"give the file that {benchmark} names another name",
+        )
+    _brought[kind, entry.name] = entry
+    return entry.name
+
+
+def _differ(one: Path, other: Path) -> bool:
+    return one != other and one.is_file() and file_hash(one) != file_hash(other)
 
 
 def file_hash(path: Path) -> str:
@@ -149,7 +217,7 @@ def file_hash(path: Path) -> str:
 
 
 def _load_path(path: Path) -> ModuleType:
-    name = f"overread_file_{path.stem}_{file_hash(path)}"
+    name = f"overread_file_{path.stem}_{content_id(str(path), file_hash(path))}"
     if name in sys.modules:
         return sys.modules[name]
     spec = importlib.util.spec_from_file_location(name, path)

@@ -34,7 +34,7 @@ from overread.run_folder import EXAM_TABLES, Run, part_name, write_exam_part
 from overread.script import Options, Script
 from overread.settings import ASK, SCORE, Settings, number_in
 from overread.survey import survey
-from overread.tables import Case, Dialogue, Key, Question, to_frame
+from overread.tables import Case, Dialogue, Key, Question, content_id, to_frame
 
 PART_SIZE = 16_384
 """Questions a part: what is held in memory at once."""
@@ -87,7 +87,8 @@ def compile_exam(settings: Settings) -> Run:
         parts.append((part.start, part.stop))
         used.update(dialogue.case for dialogue in part.dialogues)
         digest.update("".join(question.prompt for question in part.questions).encode())
-    write_part(settings.folder / "cases" / part_name(0), to_frame((c for c in cases if c.id in used), Case))
+    kept = to_frame((case for case in cases if case.id in used), Case)
+    write_part(settings.folder / "cases" / part_name(0), kept)
     counts = {"cases": len(used), "items": found.items, "questions": parts[-1][1], "blind_patients": len(found.blind)}
     manifest = {
         "exam": wanted,
@@ -95,9 +96,16 @@ def compile_exam(settings: Settings) -> Run:
         "counts": counts,
         "without_swap_partner": found.unpaired,
         "fingerprint": digest.hexdigest(),
+        "data": _fingerprints(kept),
         "command": list(settings.command),
     }
     return Run.publish(settings.folder, manifest)
+
+
+def _fingerprints(cases: pl.DataFrame) -> dict[str, str]:
+    """For each archive a hash of the cases that were used, with all their facts."""
+    by_archive = cases.sort("id").group_by("archive", maintain_order=True)
+    return {str(archive): content_id(some.write_ndjson()) for (archive,), some in by_archive}
 
 
 def _wanted(settings: Settings, module: ModuleType) -> tuple[Exam, dict[str, Any]]:

@@ -105,7 +105,8 @@ def parse_pairs(pairs: Sequence[str], option: str) -> dict[str, str]:
 def parse_shard(text: str) -> tuple[int, int]:
     """`i/n` -> (i, n), counted from 1."""
     first, slash, second = text.partition("/")
-    if slash and first.isdecimal() and second.isdecimal() and 1 <= int(first) <= int(second):
+    short = max(len(first), len(second)) < 7
+    if slash and short and first.isdecimal() and second.isdecimal() and 1 <= int(first) <= int(second):
         return int(first), int(second)
     raise BadInput(f"{text!r} is not a shard", where="--shard", do="write i/n with 1 <= i <= n, such as 1/4")
 
@@ -113,10 +114,12 @@ def parse_shard(text: str) -> tuple[int, int]:
 def read_run_file(path: Path) -> dict[str, Any]:
     """The settings of a run file: the fields of `Settings`, with `data` and `set` as tables."""
     try:
-        document = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (OSError, UnicodeDecodeError) as error:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, ValueError) as error:  # a ValueError: bytes that are no text, or a path that no file can have
         raise BadInput(f"the run file cannot be read: {error}", where=str(path), do="give a file in TOML") from error
-    except tomllib.TOMLDecodeError as error:
+    try:
+        document = tomllib.loads(text)
+    except (ValueError, RecursionError) as error:
         raise BadInput(f"the run file is not TOML: {error}", where=str(path), do="mend the line named above") from error
     known = {field.name: field for field in dataclasses.fields(Settings) if field.name != "command"}
     found: dict[str, Any] = {}

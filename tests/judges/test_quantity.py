@@ -131,6 +131,8 @@ CASES = [
     ("120 mm", "ms", None, False, None),
     ("120x", "ms", None, False, None),
     ("axis-30", "degrees", None, False, None),
+    ("3 leads", "", None, True, 3.0),
+    ("3 ms", "", None, True, 3.0),
     ("V1", "", None, True, None),
     ("III", "", None, True, None),
     ("NaN", "", None, False, None),

@@ -51,7 +51,7 @@ class Made:
         dialogues, key = [], []
         for patient in range(self.patients):
             for condition in self.conditions:
-                dialogue = self._dialogue(f"{patient:06d}{condition}", patient, condition)
+                dialogue = self._dialogue(f"{self.patients - patient:06d}{condition}", patient, condition)
                 dialogues.append(dialogue)
                 for question in self.questions[-2:]:
                     key.append(Key(question.id, question.place, ("Yes",), stage="finding", slices=("sex=F",)))

@@ -119,6 +119,12 @@ def test_missing_and_failed_replies_are_told_by_model(made: Callable[..., Any], 
     assert "whole" not in banner
 
 
+def test_a_run_of_which_a_reply_failed_is_incomplete(made: Callable[..., Any], tmp_path: Path) -> None:
+    run = made().model("seer", lambda q: ("x", "read", True) if q.place else ("", "failed", None))
+    text = page_of(run.score("seer", "accuracy", 0.5, coverage=0.9).run(), out=tmp_path)
+    assert "<b>seer</b>: 1 of 18 replies failed" in text
+
+
 @pytest.mark.parametrize("level", ["", "none"])
 def test_a_model_without_receipts_is_told_apart(made: Callable[..., Any], tmp_path: Path, level: str) -> None:
     run = made().model("blindfolded", lambda q: ("Yes", "read", True), level=level)
@@ -146,6 +152,13 @@ def test_every_panel_of_judges_has_its_results(usual: Any, tmp_path: Path) -> No
     assert "12.3" in text
 
 
+def test_a_blind_condition_that_failed_does_not_pass_for_a_low_floor(usual: Any, tmp_path: Path) -> None:
+    usual.score("seer", "accuracy", 0.0, condition="guess", coverage=0.0)
+    usual.score("seer", "accuracy", 0.3, condition="swap", coverage=0.5)
+    row = Page(page_of(usual.run(), out=tmp_path)).row("seer")
+    assert row[6:10] == ["40.0", "30.0coverage 50 %", "–", "–"]
+
+
 def test_a_run_without_scores_says_so(made: Callable[..., Any], tmp_path: Path) -> None:
     text = page_of(made().model("seer", lambda q: ("Yes", "read", True)).run(), out=tmp_path)
     assert "This run has no scores yet" in text
@@ -158,7 +171,7 @@ def test_examples_are_those_with_the_smallest_question_ids(made: Callable[..., A
     run = made(patients=5).model("seer", mixed).score("seer", "accuracy", 0.5).run()
     text = page_of(run, out=tmp_path)
     shown = re.findall(r"question (\w+-\d)", text)
-    assert shown == [f"{n:06d}plain-0" for n in range(3)] + [f"{n:06d}plain-1" for n in range(2)]
+    assert shown == [f"{n:06d}plain-0" for n in (1, 2, 3)] + [f"{n:06d}plain-1" for n in (1, 2)]
     assert "phantoms://ecg/00001" in text and "12 x 5000" in text and "hash hplain" in text
 
 

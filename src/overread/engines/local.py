@@ -10,14 +10,13 @@ import dataclasses
 import os
 import platform
 import secrets
-import sys
 import time
 from collections.abc import Callable, Iterator, Sequence
 
-import numpy as np
 import polars as pl
 
 from overread.candidates import Candidate
+from overread.engines.origin import origin
 from overread.engines.receipts import Witness, fault, receipt_of
 from overread.engines.taking import Taker, close_model, failed, slot_of
 from overread.media.reader import MediaReader
@@ -29,7 +28,6 @@ from overread.run_folder import Run, write_json
 from overread.standing import COLUMNS, Standing, standing
 from overread.survey import rank
 from overread.tables import SCHEMA_VERSION, Receipt, Reply, content_id
-from overread.version import __version__
 
 LOOK_AGAIN_SECONDS = 2.0
 """So often a worker looks for replies that others have written meanwhile."""
@@ -75,10 +73,7 @@ def register(run: Run, candidates: Sequence[Candidate], asking: Asking, worker: 
         "started": time.time(),
         "command": list(asking.command),
         "shard": list(asking.shard),
-        "overread": __version__,
-        "python": sys.version.split()[0],
-        "platform": platform.platform(),
-        "versions": {"numpy": np.__version__, "polars": pl.__version__},
+        **origin(),
         "models": [dataclasses.asdict(candidate.seat) for candidate in candidates],
         "environments": {c.seat.model: c.provenance for c in candidates if c.provenance},
     }

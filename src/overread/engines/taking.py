@@ -11,7 +11,7 @@ import queue
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from overread.errors import ModelFault
+from overread.errors import ModelFault, OverreadError
 from overread.models.contract import Answer, Model, Pending, Posed
 
 Slot = tuple[str, int, int]
@@ -93,7 +93,7 @@ class Taker:
                 return
             if isinstance(answer, BaseException):
                 self.raised += 1
-                raise ModelFault(f"the model raised {type(answer).__name__}: {str(answer)[:500]}") from answer
+                raise ModelFault(_why(answer)) from answer
             yield answer
 
 
@@ -104,6 +104,13 @@ def _feed(model: Model, batch: Iterable[Posed], said: _Queue) -> None:
         said.put(None)
     except BaseException as error:  # noqa: BLE001  whatever a model raises becomes a failed reply, with the reason
         said.put(error)
+
+
+def _why(error: BaseException) -> str:
+    """Why a model stopped, for the reason of the replies that failed by it."""
+    if isinstance(error, OverreadError):
+        return str(error)
+    return f"the model raised {type(error).__name__}: {str(error)[:500]}"
 
 
 def close_model(model: Model) -> None:

@@ -22,7 +22,7 @@ _CORRECT = re.compile(
 )
 _LABELLED = re.compile(
     r"(?:(?:option|choice) )?(?P<open>[(\[]?)(?P<label>[a-z]|\d{1,3})(?P<close>[)\]]?) ?"
-    r"(?:(?P<mark>[.):,]) ?|(?P<dash>- ?)| |(?<=[)\]]))(?P<rest>[^\s].*)",
+    r"(?:(?P<mark>[.):,])(?P<gap> ?)|(?P<dash>- ?)| |(?<=[)\]]))(?P<rest>[^\s].*)",
     re.DOTALL,
 )
 _REASON = re.compile(r"(?:because|since|due to|given|based on)\b")
@@ -37,6 +37,7 @@ _ANSWER_IS = re.compile(
 _DENIED_MARKER = re.compile(r"(?:\b(?:not|never|no|wrong|incorrect|cannot)\b|n't\b)[^.!?\n]{0,80}$", re.IGNORECASE)
 _YES_NO = re.compile(r"(yes|no)\b(?!['/-]\w)")
 _NO_GOES_ON = re.compile(r" (?:it|there|this|that|the|they|i|we|because|since)\b")
+_LISTED = re.compile(r"^leads?(?:\(s\))? ?: ?")
 _JOINED = re.compile(r"[\s,;/&]*(?:and\b[\s,;/&]*)*")
 
 
@@ -101,7 +102,9 @@ def _with_reason(words: str, among: Offered) -> int:
     """A marked letter and whatever is said for it: `B. The P waves are absent`."""
     text = bare(words.casefold())
     both = _LABELLED.fullmatch(text)
-    if not both or both["label"] not in among.labels or both["label"].isdigit() or _RHYTHM.match(both["rest"]):
+    if not both or both["label"] not in among.labels or both["label"].isdigit():
+        return NOTHING
+    if _RHYTHM.match(both["rest"]) or (both["mark"] in (".", ":") and not both["gap"]):
         return NOTHING
     loose = not (both["close"] or both["mark"] in (".", ":", ")"))
     if loose and not _REASON.match(both["rest"]) and (both["label"] in "ai" or not (both["mark"] or both["dash"])):
@@ -204,7 +207,10 @@ def _list(words: str, among: Offered) -> tuple[int, ...] | None:
 
 
 def _scan(words: str, among: Offered) -> tuple[int, ...] | None:
-    text = words.casefold().strip().rstrip(".,;:!").strip()
+    text = words.casefold().strip()
+    if text.endswith("..."):
+        return None
+    text = _LISTED.sub("", text, count=1).rstrip(".,;:!").strip()
     if text[:1] in "([{" and text[-1:] in ")]}" and not any(c in text[1:-1] for c in "()[]{}"):
         text = text[1:-1].strip()
     chosen: list[int] = []

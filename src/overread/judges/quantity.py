@@ -107,8 +107,9 @@ def read(text: str, unit: str, tolerance: float | None, *, whole: bool) -> float
     """The number that a reply's text states, in `unit`; None where it cannot be read."""
     wanted = _wanted(unit)
     simple = _SIMPLE.fullmatch(text)  # most replies are no longer than this
-    if simple:
-        factor = _factor(simple["unit"].casefold(), wanted) if simple["unit"] else 1.0
+    name = (simple["unit"] or wanted).casefold() if simple else ""
+    if simple and (name == wanted or name in UNITS):
+        factor = _factor(name, wanted)
         return None if math.isnan(factor or 1.0) else _times(float(simple["number"]), factor)
     said = spoken(text)
     if not said or _RAISED.search(said):

@@ -96,7 +96,7 @@ def _samples_per_ms(mv: npt.NDArray[np.float32], rate_hz: float) -> float:
         raise BadInput(f"an ECG at {rate_hz:g} Hz cannot be measured", do=f"give one of at least {SLOWEST_HZ:g} Hz")
     if mv.shape[1] < SHORTEST_SECONDS * rate_hz:
         seconds = mv.shape[1] / rate_hz
-        raise BadInput(f"an ECG of {seconds:.2g} s is too short", do=f"give at least {SHORTEST_SECONDS:g} s")
+        raise BadInput(f"an ECG of {seconds:.3g} s is too short", do=f"give at least {SHORTEST_SECONDS:g} s")
     return rate_hz / 1000.0
 
 

@@ -30,5 +30,5 @@ class Remembered(Generic[Facts]):
             self._known.popitem(last=False)
         found = self._known[key]
         if isinstance(found, BadInput):
-            raise found
+            raise found.with_traceback(None)
         return found

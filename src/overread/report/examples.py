@@ -81,7 +81,7 @@ def _outcome() -> pl.Expr:
 
 def _first(verdicts: pl.DataFrame) -> pl.DataFrame:
     # One reply a question: several seeds and samples would show the same question over and over.
-    ordered = verdicts.sort("seed", "seed", "sample").unique(
+    ordered = verdicts.sort("question", "seed", "sample").unique(
         ["model", "outcome", "question"], keep="first", maintain_order=True
     )
     groups = ordered.group_by("model", "outcome", maintain_order=True)

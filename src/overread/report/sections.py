@@ -16,6 +16,7 @@ from overread.report.cells import Cell, Grid, absent, not_asked, score_cell, sha
 from overread.report.examples import Example, examples_of
 from overread.report.forest import Bar, Scale
 from overread.report.gaps import Turnout, turnout
+from overread.report.numbers import percent
 from overread.report.prompts import Spoken, first_dialogue
 from overread.report.seen import NEVER, Witnessed, witnessed
 from overread.report.table import Scores, direction_of, metrics_of, rows_of, scores_of
@@ -155,7 +156,7 @@ def _head_row(row: Mapping[str, Any], scores: Scores, share: bool, scale: Scale)
     cells = (
         Cell(row["floor"]) if row["floor"] else absent("there is no floor to compare with"),
         score_cell(scores.get(model, metric), share=share),
-        *_floors(row, share),
+        *_floors(row, scores, share),
         share_cell(row["coverage"]),
         share_cell(row["unreadable"]),
         Cell(level, title=words.level(level)),
@@ -163,11 +164,21 @@ def _head_row(row: Mapping[str, Any], scores: Scores, share: bool, scale: Scale)
     return HeadRow(model, words.reference(family(model)) if reference else "", shown, bar, cells)
 
 
-def _floors(row: Mapping[str, Any], share: bool) -> list[Cell]:
+def _floors(row: Mapping[str, Any], scores: Scores, share: bool) -> list[Cell]:
     """Chance, the best prior, and the model under each blind condition; one cell where it takes no media."""
     unasked = row["not_asked"].split(", ")
-    names = FLOOR_MODELS if row["receipts"] == NEVER else FLOOR_HEADS
-    cells = [value_cell(row[name], share=share, asked=name not in unasked) for name in names]
+    cells = [value_cell(row[name], share=share, asked=name not in unasked) for name in FLOOR_MODELS]
     if row["receipts"] == NEVER:
-        cells.append(Cell(NEVER, title=words.level(NEVER), absent=True, span=len(BLIND)))
-    return cells
+        return [*cells, Cell(NEVER, title=words.level(NEVER), absent=True, span=len(BLIND))]
+    return cells + [_blind(scores.get(row["model"], row["metric"], name), share) for name in BLIND]
+
+
+def _blind(score: Mapping[str, Any] | None, share: bool) -> Cell:
+    if score is None:
+        return not_asked()
+    if not score["coverage"]:
+        return absent("not one reply under this condition can be used: all are missing or failed")
+    cell = value_cell(score["value"], share=share)
+    if score["coverage"] == 1:
+        return cell
+    return dataclasses.replace(cell, second=f"coverage {percent(score['coverage'])}")

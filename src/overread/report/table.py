@@ -104,7 +104,8 @@ def _row(scores: Scores, metric: str, model: str, best: dict[str, dict[str, Any]
         **{f"lift{end}": lift and lift[column] for end, column in (("", "value"), ("_low", "low"), ("_high", "high"))},
         "floor": lift["floor"] if lift else "",
         **{column: raw and raw[column] for column in ("value", "low", "high")},
-        **{name: row and row["value"] for name, row in floors.items()},
+        # Without a single usable reply its score is 0, and no floor: a failure must not pass for a low one.
+        **{name: row["value"] if row and row["coverage"] else None for name, row in floors.items()},
         **{f"no_{name}": row is None for name, row in floors.items()},
         **{column: raw and raw[column] for column in ("n", "patients", "coverage", "unreadable")},
     }
