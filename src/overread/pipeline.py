@@ -30,11 +30,11 @@ from overread.models.contract import ExamTables
 from overread.parts import write_part
 from overread.report.page import write_page
 from overread.roots import Roots
-from overread.run_folder import EXAM_TABLES, Run, part_name, write_exam_part
+from overread.run_folder import EXAM_TABLES, Run, part_name, write_exam_part, write_json
 from overread.script import Options, Script
 from overread.settings import ASK, SCORE, Settings, number_in
 from overread.survey import survey
-from overread.tables import Case, Dialogue, Key, Question, content_id, to_frame
+from overread.tables import SCHEMA_VERSION, Case, Dialogue, Key, Question, content_id, to_frame
 
 PART_SIZE = 16_384
 """Questions a part: what is held in memory at once."""
@@ -197,6 +197,7 @@ def score(made: Run, settings: Settings) -> pl.DataFrame:
     found = [_scored(made, module, section, panel) for panel in panels(made)]
     scores = pl.concat(found)
     write_part(made.folder / "scores" / part_name(0), scores)
+    write_json(made.folder / "scores" / "settings.json", {"schema": SCHEMA_VERSION, **section})
     return scores
 
 

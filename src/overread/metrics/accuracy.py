@@ -11,6 +11,7 @@ from overread.metrics.contract import GROUPS
 
 UNIT = "question"
 DIRECTION = "more"
+SHARE = True
 LABEL = "accuracy"
 KINDS = ("choice", "number", "text")
 COLUMNS = (*GROUPS, "slices", "kind", "status", "credit")

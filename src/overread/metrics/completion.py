@@ -12,6 +12,7 @@ from overread.metrics.chains import CHAIN, over_dialogues
 
 UNIT = "dialogue"
 DIRECTION = "more"
+SHARE = True
 LABEL = "completion"
 COLUMNS = (*CHAIN, "place", "slices", "kind", "status", "credit")
 

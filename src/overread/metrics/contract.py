@@ -4,13 +4,16 @@
     UNIT = "question"       what is counted: question, dialogue, or exam
     DIRECTION = "more"      which is better: more or less
     LABEL = "accuracy"      optional: how tables head it
+    SHARE = True            optional: it is a share of a whole and is written in per cent
+    FLOORS = False          optional: it has no headline, because no score above a floor would mean anything
+    COLUMNS = ("credit",)   optional, unit exam: the only columns of the marks that it needs
     def values(marks: polars.DataFrame) -> polars.DataFrame        for units question and dialogue
     def score(marks: polars.DataFrame) -> float | None             for unit exam
 
 A metric of unit question or dialogue is a mean over its units: `values` gives one row a unit with the columns of
 `GROUPS`, `slices`, `value` (null: this unit does not enter) and `weight` (1 where nothing is said). Its intervals are
 computed for all resamples at once. A metric of unit exam (AUC, retrieval) gets all marks of one group and is computed
-again for every resample; `COLUMNS` may name the only columns that it needs.
+again for every resample.
 
 `marks` has one row for each reply that is expected, whether it exists or not, with the columns of `MARKS`.
 Questions of one dialogue, and all conditions of one item, are never split between two calls of `values`.

@@ -11,6 +11,7 @@ from overread.metrics.contract import GROUPS
 
 UNIT = "question"
 DIRECTION = "more"
+SHARE = True
 LABEL = "coverage"
 FLOORS = False
 COLUMNS = (*GROUPS, "slices", "status")

@@ -11,6 +11,7 @@ from overread.metrics.contract import GROUPS
 
 UNIT = "question"
 DIRECTION = "less"
+SHARE = True
 LABEL = "unreadable"
 FLOORS = False
 COLUMNS = (*GROUPS, "slices", "status")

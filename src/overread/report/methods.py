@@ -9,8 +9,7 @@ from typing import Any
 
 from overread.catalog import describe
 from overread.report.numbers import count
-from overread.run_folder import Run
-from overread.settings import SCORE
+from overread.run_folder import Run, read_json
 from overread.tables import canonical
 
 DIGITS = 12
@@ -83,10 +82,11 @@ def identities(run: Run) -> Iterator[tuple[str, str, str]]:
         yield seat.model, seat.identity[:DIGITS], canonical(seat.details)
 
 
-def intervals() -> str:
+def intervals(run: Run) -> str:
     """How the intervals were made."""
+    path = run.folder / "scores" / "settings.json"
+    resamples = read_json(path)["resamples"] if path.is_file() else "an unknown number of"
     return (
-        f"Intervals are 95 % percentile intervals over resamples of whole patients ({SCORE['resamples']} resamples "
-        "unless set otherwise), so that what one patient's questions have in common does not pass for certainty. The "
+        f"Intervals are 95 % percentile intervals over resamples of whole patients ({resamples} resamples), so that what one patient's questions have in common does not pass for certainty. The "
         "best floor is found anew in every resample, and all scores of a run see the same resamples."
     )

@@ -109,7 +109,7 @@ def section_of(run: Run, number: int) -> Section:
         conditions=tuple((name, words.condition(name), asked.get(name, 0)) for name in exam["conditions"]),
         facts=tuple(methods.facts_of(run, aliases)),
         identities=tuple(methods.identities(run)),
-        intervals=methods.intervals(),
+        intervals=methods.intervals(run),
         repeat=methods.repeat_command(run, aliases),
     )
 

@@ -22,7 +22,8 @@ def _words() -> Mapping[str, Any]:
 
 def is_share(metric: str) -> bool:
     """Whether a metric, its lift or a measure is a share or a difference of shares."""
-    return metric.removesuffix(LIFT) in _words()["shares"] or is_measure(metric)
+    entry = entries("metrics").get(metric.removesuffix(LIFT))
+    return is_measure(metric) or (entry is not None and entry.constants.get("SHARE") is True)
 
 
 def is_measure(metric: str) -> bool:
