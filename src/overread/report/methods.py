@@ -87,6 +87,7 @@ def intervals(run: Run) -> str:
     path = run.folder / "scores" / "settings.json"
     resamples = read_json(path)["resamples"] if path.is_file() else "an unknown number of"
     return (
-        f"Intervals are 95 % percentile intervals over resamples of whole patients ({resamples} resamples), so that what one patient's questions have in common does not pass for certainty. The "
-        "best floor is found anew in every resample, and all scores of a run see the same resamples."
+        f"Intervals are 95 % percentile intervals over resamples of whole patients ({resamples} resamples), so that "
+        "what one patient's questions have in common does not pass for certainty. The best floor is found anew in "
+        "every resample, and all scores of a run see the same resamples."
     )
