@@ -108,6 +108,7 @@ CASES = [
     ("not between 120 and 130", "ms", 5.0, False, None),
     # what is not one number
     ("12/40", "frame", None, True, None),
+    ("12/12", "frame", None, True, None),
     ("12 / 40", "frame", None, True, None),
     ("frame 12 of 40", "frame", None, True, None),
     ("12:30", "", None, False, None),

@@ -45,7 +45,8 @@ _WORD = re.compile(r"[\w']+")
 _SENTENCE = re.compile(r"[.!?](?=\s|$)|[;\n]")
 _DENIES = (
     r"\b(?:no|not|none|neither|nor|never|cannot|absent|absence|lacks?|lacking|fails?|den(?:y|ies|ied)|unlikely|negative"
-    r"|against|false|less|least|hardly|rarely|doubt(?:ful)?|improbable|wrong|incorrect|exclud(?:e|es|ed|ing)|except|rul(?:e|es|ed|ing) (?:\w+ )?out"
+    r"|against|false|less|least|hardly|rarely|doubt(?:ful)?|improbable"
+    r"|wrong|incorrect|exclud(?:e|es|ed|ing)|except|rul(?:e|es|ed|ing) (?:\w+ )?out"
     r"|differs?|unlike)\b|n't\b"
 )
 _DENIES_BEFORE = re.compile(
@@ -58,7 +59,8 @@ _REASON = re.compile(r"\b(?:with|without|because|since|given|due to)\b", re.IGNO
 _CONTRAST = re.compile(r"[,(] ?(?:and )?(?:not|rather than|instead of) (?:\w+ ){0,2}(?=\x01)", re.IGNORECASE)
 _UNSURE = re.compile(
     r"\b(?:maybe|perhaps|possibly|might|could|may|unsure|uncertain|unclear|undetermined|indeterminate|unable"
-    r"|cannot tell|can't tell|not (?:sure|certain)|hard to (?:say|tell)|difficult to (?:say|tell)|depends|either|whether|if|which|options|or)\b"
+    r"|cannot tell|can't tell|not (?:sure|certain)|hard to (?:say|tell)|difficult to (?:say|tell)|depends"
+    r"|either|whether|if|which|options|or)\b"
     r"|\?",
     re.IGNORECASE,
 )

@@ -105,7 +105,7 @@ def offered(options: tuple[str, ...]) -> Offered:
     forms, written = _forms(options, first, leads)
     places = list(enumerate(options))
     labels = {_LETTERS[place]: first[option] for place, option in places[:26]}
-    if not any(_NUMERIC.match(option) for option in options):
+    if not leads and not any(_NUMERIC.match(option) for option in options):
         labels |= {str(place + 1): first[option] for place, option in places}
     labels = {label: index for label, index in labels.items() if label not in forms}
     return Offered(
