@@ -5,7 +5,6 @@ Plain Python without imports of ours, because the Inspect side runs in an enviro
 
 from __future__ import annotations
 
-import random
 from typing import NamedTuple
 
 TURNS = 15
@@ -39,13 +38,17 @@ class Turn(NamedTuple):
     answer: str
 
 
+OFFERS = tuple(GRADES[: 4 + number % 2] for number in range(TURNS))
+TEMPLATES = tuple(f"step{number + 1}" for number in range(TURNS))
+TEXTS = tuple(
+    f"Step {number + 1}: look at the printed record again. How would you describe {FINDINGS[number]}?"
+    for number in range(TURNS)
+)
+
+
 def turns_of(dialogue: int) -> list[Turn]:
     """The fifteen questions of the n-th dialogue."""
-    draw = random.Random(dialogue)
-    made = []
-    for number in range(TURNS):
-        finding = FINDINGS[number % len(FINDINGS)]
-        options = GRADES[: 4 + number % 2]
-        text = f"Step {number + 1}: look at the printed record again. How would you describe {finding}?"
-        made.append(Turn(f"step{number + 1}", text, options, draw.choice(options)))
-    return made
+    return [
+        Turn(template, text, options, options[(dialogue * 7919 + number * 104_729) // 31 % len(options)])
+        for number, (template, text, options) in enumerate(zip(TEMPLATES, TEXTS, OFFERS, strict=True))
+    ]

@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import Any
 
 import inspect_ai
-from chain import Turn, turns_of
 from inspect_ai import Task
 from inspect_ai.dataset import MemoryDataset, Sample
 from inspect_ai.model import (
@@ -32,16 +31,15 @@ from inspect_ai.model import (
 from inspect_ai.scorer import Score, accuracy, scorer
 from inspect_ai.solver import solver
 
+from chain import Turn, turns_of
+
 
 @modelapi(name="at_once")
 class AtOnce(ModelAPI):
     """Says the same at once."""
 
-    async def generate(self, input: Any, tools: Any, tool_choice: Any, config: Any) -> ModelOutput:  # noqa: A002
+    async def generate(self, input: Any, tools: Any, tool_choice: Any, config: Any) -> ModelOutput:
         return ModelOutput.from_content(self.model_name, "normal")
-
-    def max_connections(self) -> int:
-        return 1000
 
 
 def asked(turn: Turn) -> str:
@@ -95,6 +93,20 @@ def task(dialogues: int, image: str) -> Task:
     return Task(name="chain", dataset=MemoryDataset(samples), solver=teacher_forced(image), scorer=by_turn())
 
 
+def for_speed(samples: int, at_once: int) -> dict[str, Any]:
+    """Everything that can be switched off while the log still holds every sample; README.md says why each."""
+    return {
+        "log_realtime": False,
+        "log_model_api": False,
+        "log_buffer": samples,
+        "log_level": "error",
+        "log_level_transcript": "error",
+        "score_display": False,
+        "max_samples": at_once,
+        "log_header_only": True,
+    }
+
+
 def cpu_seconds() -> float:
     used = resource.getrusage(resource.RUSAGE_SELF)
     return used.ru_utime + used.ru_stime
@@ -104,32 +116,21 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("png", type=Path)
     parser.add_argument("--dialogues", type=int, default=500)
-    parser.add_argument("--at-once", type=int, default=10, help="samples that Inspect plays at the same time")
-    parser.add_argument("--no-samples", action="store_true", help="keep no sample in the log: scores alone")
+    parser.add_argument("--at-once", type=int, default=500, help="samples that Inspect plays at the same time")
+    parser.add_argument(
+        "--default", action="store_true", help="all settings as they come, save that images are not logged"
+    )
     options = parser.parse_args()
     image = "data:image/png;base64," + base64.b64encode(options.png.read_bytes()).decode()
     with tempfile.TemporaryDirectory() as folder:
         timed = 0.0
         for count in (5, options.dialogues):  # the first warms up
             work = task(count, image)
-            model = get_model("at_once/model", config=GenerateConfig(max_connections=options.at_once))
+            config = GenerateConfig() if options.default else GenerateConfig(max_connections=options.at_once)
+            model = get_model("at_once/model", config=config)
             wall, cpu = time.perf_counter(), cpu_seconds()
-            (log,) = inspect_ai.eval(
-                work,
-                model=model,
-                display="none",
-                log_dir=folder,
-                log_images=False,
-                log_realtime=False,
-                log_model_api=False,
-                log_samples=not options.no_samples,
-                log_buffer=count,
-                log_level="error",
-                log_level_transcript="error",
-                score_display=False,
-                max_samples=options.at_once,
-                log_header_only=True,
-            )
+            settings = {} if options.default else for_speed(count, options.at_once)
+            (log,) = inspect_ai.eval(work, model=model, display="none", log_dir=folder, log_images=False, **settings)
             timed, used = time.perf_counter() - wall, cpu_seconds() - cpu
             if log.status != "success":
                 raise SystemExit(f"Inspect: {log.error}")

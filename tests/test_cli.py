@@ -190,7 +190,9 @@ BAD = {
 
 
 @pytest.mark.parametrize("case", BAD)
-def test_bad_input_is_told_with_what_to_do(case: str, data: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_bad_input_is_told_with_what_to_do(
+    case: str, data: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.chdir(tmp_path)
     words, said = BAD[case]
     more = ["--data", data] if words[0] == "run" else []
@@ -214,16 +216,16 @@ def test_a_file_that_fails_when_loaded_is_named(data: str, tmp_path: Path) -> No
     told(call(*words), "RuntimeError: oh", "mine.py")
 
 
+TYPED = """
+    run judge score report compare audit export build data check list phantoms ecg_steps heartbeat chance prior:chain
+    --model --data --set --limit --shard --seed --conditions --protocol --out --file --json --format --judge
+    phantoms=. x=y = :: ../.. /etc a://b -1 1e9 [ chance[ ] \u202e é \udcff
+"""
 WORDS = st.lists(
-    st.sampled_from(
-        ["run", "judge", "score", "report", "compare", "audit", "export", "build", "data", "check", "list", "phantoms",
-         "ecg_steps", "heartbeat", "chance", "prior:chain", "--model", "--data", "--set", "--limit", "--shard", "--seed",
-         "--conditions", "--protocol", "--out", "--file", "--json", "--format", "--judge", "phantoms=.", "x=y", "=", "::",
-         "../..", "/etc", "a://b", "-1", "1e9", "[", "chance[", "]", "\u202e", "é", "\udcff", ""]
-    )
+    st.sampled_from(["", *TYPED.split()])
     | st.text(st.characters(exclude_characters="\x00", exclude_categories=["Cs"]), max_size=6),
     max_size=7,
-)  # fmt: skip
+)
 
 
 @settings(max_examples=250, suppress_health_check=[HealthCheck.function_scoped_fixture])

@@ -118,8 +118,7 @@ def test_each_protocol_shape_compiles_to_what_its_golden_file_shows(shape: str) 
 
 def swap_pair(answers: tuple[str, str], patients: tuple[int, int] = (1, 2)) -> list[Script]:
     return [
-        Script(case(patient), f"i{n}", (first(answers[n]), step("rate", "Yes")))
-        for n, patient in enumerate(patients)
+        Script(case(patient), f"i{n}", (first(answers[n]), step("rate", "Yes"))) for n, patient in enumerate(patients)
     ]
 
 

@@ -52,7 +52,12 @@ def test_everybody_decides_alike_when_the_times_are_the_same() -> None:
 
 
 def test_seeds_samples_and_identities_have_slots_of_their_own() -> None:
-    replies = [reply(FIRST, "a"), reply(FIRST, "b", seed=1), reply(FIRST, "c", sample=1), reply(FIRST, "d", identity="y")]
+    replies = [
+        reply(FIRST, "a"),
+        reply(FIRST, "b", seed=1),
+        reply(FIRST, "c", sample=1),
+        reply(FIRST, "d", identity="y"),
+    ]
     assert counted(decide([FIRST], replies)) == {"a", "b", "c", "d"}
 
 

@@ -13,7 +13,7 @@ from overread.script import Ask, Options, Say, Script
 from overread.tables import Case
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from chain import turns_of  # noqa: E402
+from chain import turns_of
 
 ARCHIVES = (str(Path(__file__).with_name("records.py")),)
 PROTOCOLS = ("chain",)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import re
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -77,7 +78,8 @@ def seat_candidate(text: str, exam: Callable[[], ExamTables], media: Iterable[st
             where=f"--model {text}",
             do="choose a model that takes these media (overread list models)",
         )
-    details = {"name": setting.name, "variant": setting.variant, **model.identity()}
+    name = Path(wanted).stem if is_path(wanted) else setting.name  # where a file lies does not change what it says
+    details = {"name": name, "variant": setting.variant, **model.identity()}
     if is_path(wanted):
         details["file"] = file_hash(Path(wanted))
     samples = bool(getattr(model, "samples", getattr(module, "SAMPLES", True)))
@@ -100,6 +102,10 @@ def _plain(value: Any) -> Any:
     """Plain JSON of anything that an identity may hold."""
     if isinstance(value, Mapping):
         return {str(key): _plain(inner) for key, inner in value.items()}
-    if isinstance(value, list | tuple | set | frozenset):
+    if isinstance(value, set | frozenset):
+        return sorted((_plain(inner) for inner in value), key=canonical)  # a set has another order in every process
+    if isinstance(value, list | tuple):
         return [_plain(inner) for inner in value]
+    if isinstance(value, float) and not math.isfinite(value):
+        return str(value)
     return value if isinstance(value, str | int | float | bool | None) else str(value)

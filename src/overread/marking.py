@@ -10,6 +10,9 @@ from overread.judging import verdicts_of
 from overread.metrics.contract import MARKS
 from overread.run_folder import Run, Seat
 
+ROUNDING = 1e-9
+"""What a limit may miss a whole number by and still reach it."""
+
 
 def marks_of(run: Run, panel: str) -> Iterator[pl.DataFrame]:
     """The marks of a run under one panel of judges, part by part; a part never splits an item."""
@@ -61,15 +64,18 @@ def repeats(seat: Seat, exam: dict[str, int]) -> list[tuple[int, int]]:
 def _chance_credit() -> pl.Expr:
     """What a uniform guess gets."""
     count = pl.col("options").list.len()
-    span = pl.col("high") - pl.col("low") + pl.when("whole").then(1.0).otherwise(0.0)
-    hit = (2 * pl.col("tolerance").fill_null(0.0) + pl.when("whole").then(1.0).otherwise(0.0)) / span
+    low, high, key, slack = pl.col("low"), pl.col("high"), pl.col("number"), pl.col("tolerance").fill_null(0.0)
+    first, last = pl.max_horizontal(key - slack, low), pl.min_horizontal(key + slack, high)
+    exact = (last - first) / (high - low)
+    whole = ((last + ROUNDING).floor() - (first - ROUNDING).ceil() + 1) / (high - low + 1)
+    hit = pl.when("whole").then(whole).otherwise(exact).clip(0.0, 1.0)
     return (
         pl.when((pl.col("kind") == "choice") & pl.col("many"))
         .then(pl.lit(0.5).pow(count))
         .when(pl.col("kind") == "choice")
         .then(1.0 / count)
-        .when((pl.col("kind") == "number") & (span > 0))
-        .then(hit.clip(0.0, 1.0))
+        .when((pl.col("kind") == "number") & (high > low))
+        .then(hit)
         .otherwise(0.0)
     )
 

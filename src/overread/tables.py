@@ -17,10 +17,11 @@ from __future__ import annotations
 import dataclasses
 import functools
 import hashlib
+import itertools
 import json
 import types
 import typing
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, ClassVar, Literal, TypeVar
 
 import polars as pl
@@ -329,47 +330,48 @@ def as_record(row: Any) -> dict[str, Any]:
 
 def to_frame(rows: Iterable[Any], row: type[Any]) -> pl.DataFrame:
     """Rows as a data frame with exactly the columns of their table."""
-    return pl.DataFrame([as_record(r) for r in rows], schema=schema(row), orient="row")
+    held = list(rows)
+    return pl.DataFrame(
+        {name: _as_column([getattr(one, name) for one in held], kind) for name, kind in _schema(row).items()}
+    )
 
 
-def _reader(row: type[Row]) -> dict[str, Callable[[Any], Any]]:
-    """For each field that needs it, how to turn the stored value back."""
-    readers: dict[str, Callable[[Any], Any]] = {}
-    for name, hint in typing.get_type_hints(row).items():
-        arguments = typing.get_args(hint)
-        if hint is Json:
-            readers[name] = _json_of
-        elif typing.get_origin(hint) is tuple or any(typing.get_origin(a) is tuple for a in arguments):
-            inner = arguments[0] if typing.get_origin(hint) is tuple else typing.get_args(arguments[0])[0]
-            readers[name] = functools.partial(_rows_in, inner) if dataclasses.is_dataclass(inner) else tuple
-    return readers
+_schema: Callable[[type[Any]], dict[str, pl.DataType]] = functools.cache(schema)
 
 
-def _json_of(text: str) -> Json:
-    return Json(json.loads(text))
-
-
-def _rows_in(row: Any, records: Iterable[Mapping[str, Any]]) -> tuple[Any, ...]:
-    return tuple(from_record(row, record) for record in records)
-
-
-_READERS: dict[type[Any], dict[str, Any]] = {}
-
-
-def from_record(row: type[Row], record: Mapping[str, Any]) -> Row:
-    """The reverse of `as_record`."""
-    readers = _READERS.get(row)
-    if readers is None:
-        readers = _READERS.setdefault(row, _reader(row))
-    values = dict(record)
-    for name, reader in readers.items():
-        value = values.get(name)
-        if value is not None:
-            values[name] = reader(value)
-    return row(**values)
+# Column by column: handing lists and structs over value by value would cost ten times as much.
+def _as_column(values: list[Any], kind: pl.DataType) -> pl.Series:
+    if isinstance(kind, pl.Struct):
+        return to_frame(values, type(values[0])).to_struct() if values else pl.Series([], dtype=kind)
+    if not isinstance(kind, pl.List):
+        return pl.Series([canonical(v) if isinstance(v, Json) else v for v in values], dtype=kind)
+    filled = [value for value in values if value]
+    inner = typing.cast("pl.DataType", kind.inner)
+    flat = _as_column([element for value in filled for element in value], inner)
+    owners = pl.Series("owner", [n for n, value in enumerate(filled) for _ in value], dtype=pl.UInt32)
+    lists = pl.DataFrame({"owner": owners, "list": flat}).group_by("owner", maintain_order=True).agg("list")["list"]
+    if len(filled) == len(values):
+        return lists.cast(kind)
+    numbers = iter(range(len(filled)))
+    places = [next(numbers) if value else len(filled) + (value is None) for value in values]
+    return pl.concat([lists.cast(kind), pl.Series("list", [[], None], dtype=kind)]).gather(places)
 
 
 def rows_of(frame: pl.DataFrame, row: type[Row]) -> Iterator[Row]:
     """The rows of a data frame, one object each, in order."""
-    for record in frame.select(list(schema(row))).iter_rows(named=True):
-        yield from_record(row, record)
+    hints = typing.get_type_hints(row)
+    columns = [_values(frame[name], hints[name]) for name in _schema(row)]
+    return itertools.starmap(row, zip(*columns, strict=True))
+
+
+def _values(column: pl.Series, hint: Any) -> list[Any]:
+    """What the fields of an annotation hold, one value a row."""
+    if hint is Json:
+        return [Json(json.loads(text)) for text in column]
+    if not isinstance(column.dtype, pl.List):
+        return column.to_list()
+    if not isinstance(column.dtype.inner, pl.Struct):
+        return [None if value is None else tuple(value) for value in column.to_list()]
+    inner = typing.get_args(hint)[0]
+    rows = rows_of(column.filter(column.list.len() > 0).explode().struct.unnest(), inner)
+    return [tuple(itertools.islice(rows, count)) for count in column.list.len().to_list()]

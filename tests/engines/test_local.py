@@ -180,7 +180,7 @@ def test_seeds_and_samples_are_asked_of_models_that_can_differ_and_of_no_other(s
     sampled = toy_model(tmp_path, body, extra="SAMPLES = True")
     run, _ = sit("ecg_steps", sampled, "chance", protocol="single", limit=2, seeds=2, samples=3)
     per_model = run.table("replies").group_by("model").len()
-    counts = {model: n for model, n in per_model.iter_rows()}
+    counts = dict(per_model.iter_rows())
     questions = run.table("questions").height
     assert counts == {sampled: 6 * questions, "chance": questions}
 

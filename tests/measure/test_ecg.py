@@ -1,7 +1,8 @@
 from __future__ import annotations
 
 import functools
-import time
+import os
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -10,6 +11,7 @@ from hypothesis import strategies as st
 
 from overread.errors import BadInput
 from overread.measure.ecg import EcgFacts, measure_ecg
+from overread.media.ecg import read
 from overread.phantoms.ecg import RHYTHMS, EcgPhantom, ecg_phantom
 
 SEEDS = range(40, 45)
@@ -66,11 +68,12 @@ def test_intervals_do_not_depend_on_the_sampling_rate(rate_hz):
     assert found.pr_ms == pytest.approx(made.truth["pr_ms"], abs=10)
 
 
-def test_noise_and_a_moving_baseline_are_borne():
-    made = ecg_phantom(5, "first_degree_block", noise_mv=0.03, wander_mv=0.4)
+@pytest.mark.parametrize("seed", range(5))
+def test_noise_and_a_moving_baseline_are_borne(seed):
+    made = ecg_phantom(seed, "first_degree_block", noise_mv=0.03, wander_mv=0.3)
     found = measure_ecg(made.mv, made.rate_hz)
-    assert found.qrs_ms == pytest.approx(made.truth["qrs_ms"], abs=12)
-    assert found.pr_ms == pytest.approx(made.truth["pr_ms"], abs=16)
+    assert found.qrs_ms == pytest.approx(made.truth["qrs_ms"], abs=6)
+    assert found.pr_ms == pytest.approx(made.truth["pr_ms"], abs=10)
 
 
 def test_a_flat_and_an_invalid_lead_are_left_out():
@@ -122,11 +125,19 @@ def test_any_signal_is_measured_or_refused(seed, samples, noise, steps):
     assert list(found.beats) == sorted(set(found.beats))
 
 
-def test_a_record_takes_less_than_twenty_milliseconds():
-    made = phantom(40, "normal")
-    spans = []
-    for _ in range(5):
-        start = time.process_time()
-        measure_ecg(made.mv, made.rate_hz)
-        spans.append(time.process_time() - start)
-    assert min(spans) < 0.02
+@pytest.mark.real
+@pytest.mark.filterwarnings("ignore::DeprecationWarning")  # of pandas, which the wfdb package brings
+def test_every_beat_that_cardiologists_marked_is_found():
+    import wfdb
+
+    headers = sorted((Path(os.environ["OVERREAD_REAL_DATA"]) / "ludb" / "data").glob("*.hea"))[:30]
+    assert headers
+    for header in headers:
+        record = header.with_suffix("")
+        study = read(record)
+        marks = wfdb.rdann(str(record), "ii")
+        true = marks.sample[[i for i, symbol in enumerate(marks.symbol) if symbol == "N"]]
+        found = np.array(measure_ecg(study.mv, study.rate_hz).beats)
+        assert all(np.abs(found - at).min() <= 75 for at in true), header.name
+        # The first and the last beat of a record are often left unmarked.
+        assert ((found > true[0] - 75) & (found < true[-1] + 75)).sum() == len(true), header.name

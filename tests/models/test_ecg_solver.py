@@ -104,22 +104,35 @@ def test_the_receipt_says_what_was_handed_over():
     assert (seen.indices, seen.shape, seen.hash) == (given.indices, given.shape, given.hash)
 
 
+def test_of_several_signals_the_last_counts_and_each_has_its_receipt():
+    both = (ECG, Media("second", "ecg", "phantoms://2"))
+    other = delivered(1, "sinus_bradycardia")
+    one = answer(
+        ask("first/bradycardia", "Yes", "No"),
+        lambda medium: delivered(1, "normal") if medium == ECG else other,
+        media=both,
+    )
+    assert [seen.media for seen in one.seen] == list(both)
+    assert one.choice == (0,)
+
+
 def test_without_a_signal_it_refuses():
     one = answer(ask("first/bradycardia", "Yes", "No"), None, media=())
     assert (one.status, one.reason, one.choice) == ("refused", "no signal was shown", None)
 
 
-def test_a_signal_that_cannot_be_measured_is_a_failure_with_its_reason():
+def test_a_signal_that_cannot_be_measured_is_refused_with_the_reason():
     flat = dataclasses.replace(delivered(1, "normal"), data=np.zeros((12, 5000), np.float32), hash="flat")
     one = answer(ask("first/bradycardia", "Yes", "No"), flat)
-    assert one.status == "failed" and "flat" in one.reason and one.choice is None
+    assert one.status == "refused" and "flat" in one.reason and one.choice is None
 
 
-def test_a_signal_that_cannot_be_read_is_a_failure_with_its_reason():
+def test_a_signal_that_cannot_be_read_is_left_to_the_engine():
     def look(_: Media) -> Delivered:
         raise BadInput("the record is cut short")
 
-    assert answer(ask("first/bradycardia", "Yes", "No"), look).reason == "the record is cut short"
+    with pytest.raises(BadInput, match="the record is cut short"):
+        answer(ask("first/bradycardia", "Yes", "No"), look)
 
 
 @pytest.mark.parametrize(

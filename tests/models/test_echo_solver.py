@@ -61,21 +61,30 @@ def test_the_receipt_says_what_was_handed_over():
     assert (seen.indices, seen.shape, seen.hash) == (given.indices, given.shape, given.hash)
 
 
+def test_of_several_clips_the_last_counts_and_each_has_its_receipt():
+    both = (CLIP, Media("second", "clip", "phantoms://2"))
+    other = delivered(phantom(0).frames[::-1], name="backwards")
+    one = answer("locate/ed", lambda medium: delivered(phantom(0).frames) if medium == CLIP else other, media=both)
+    assert [seen.media for seen in one.seen] == list(both)
+    assert one.number == answer("locate/ed", other).number != answer("locate/ed", delivered(phantom(0).frames)).number
+
+
 def test_without_frames_it_refuses():
     one = answer("locate/ed", None, media=())
     assert (one.status, one.reason, one.number) == ("refused", "no frames were shown", None)
 
 
-def test_a_clip_in_which_nothing_beats_is_a_failure_with_its_reason():
+def test_a_clip_in_which_nothing_beats_is_refused_with_the_reason():
     one = answer("locate/es", delivered(phantom(0).frames[[4] * 12]))
-    assert one.status == "failed" and "nothing beats" in one.reason and one.number is None
+    assert one.status == "refused" and "nothing beats" in one.reason and one.number is None
 
 
-def test_a_clip_that_cannot_be_read_is_a_failure_with_its_reason():
+def test_a_clip_that_cannot_be_read_is_left_to_the_engine():
     def look(_: Media) -> Delivered:
         raise BadInput("the clip is cut short")
 
-    assert answer("locate/ed", look).reason == "the clip is cut short"
+    with pytest.raises(BadInput, match="the clip is cut short"):
+        answer("locate/ed", look)
 
 
 def test_a_template_that_it_does_not_know_is_refused_with_a_receipt():

@@ -48,9 +48,14 @@ def assert_whole(out: Path, undisturbed: Path) -> None:
     run = Run(out)
     verdicts, questions = run.table("verdicts"), run.table("questions")
     plain = run.table("dialogues").filter(pl.col("condition") == "plain")["id"]
-    for model, expected in (("steady", questions), ("chance", questions.filter(pl.col("dialogue").is_in(plain.implode())))):
+    for model, expected in (
+        ("steady", questions),
+        ("chance", questions.filter(pl.col("dialogue").is_in(plain.implode()))),
+    ):
         mine = verdicts.filter(pl.col("model").str.contains(model))
-        assert sorted(mine["question"]) == sorted(expected["id"]), f"not exactly one counted reply a question of {model}"
+        assert sorted(mine["question"]) == sorted(expected["id"]), (
+            f"not exactly one counted reply a question of {model}"
+        )
     assert scores_of(out).equals(scores_of(undisturbed))
 
 

@@ -27,9 +27,6 @@ FLAT_MV = 0.02
 """A lead whose values all lie within this span carries no signal."""
 
 REFRACTORY_MS = 240.0
-T_WAVE_MS, T_WAVE_SHARE = 420.0, 0.5
-"""Within this time after a beat, what is less than this share as steep is its T wave."""
-
 IRREGULAR = 0.08
 """Mean change from one RR interval to the next, as a share of their median, above which a rhythm is irregular."""
 
@@ -122,8 +119,8 @@ def _peaks(leads: Floats, slopes: Floats, ms: float) -> Places:
     apart = round(REFRACTORY_MS * ms)
     high, _ = signal.find_peaks(steep, distance=apart, height=0.3 * float(steep.max()))
     if len(high):
+        # Held against the steeper ones: there may be as many T waves among them as beats.
         high = high[steep[high] > 0.4 * float(np.quantile(steep[high], 0.75))]
-        high = _without_t(high, steep, round(T_WAVE_MS * ms))
     # What the record's ends cut off is no whole beat.
     edge = round(60 * ms)
     high = high[(high >= edge) & (high < len(steep) - edge)]
@@ -131,15 +128,6 @@ def _peaks(leads: Floats, slopes: Floats, ms: float) -> Places:
         raise BadInput(f"{len(high)} beats were found, and three are needed", do="give a longer recording")
     height = (leads**2).sum(axis=0)
     return np.array([at - edge + int(height[at - edge : at + edge].argmax()) for at in high], dtype=np.int64)
-
-
-def _without_t(high: Places, steep: Floats, within: int) -> Places:
-    """Leaves out what follows a beat so soon and so much less steep that it must be its T wave."""
-    kept: list[int] = []
-    for at in high.tolist():
-        if not kept or at - kept[-1] > within or steep[at] > T_WAVE_SHARE * steep[kept[-1]]:
-            kept.append(at)
-    return np.array(kept, dtype=np.int64)
 
 
 def _cut(leads: Floats, middles: Places, ms: float, before: float = BEFORE_MS, after: float = AFTER_MS) -> Floats:

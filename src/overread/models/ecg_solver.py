@@ -57,15 +57,15 @@ class EcgSolver:
         if not shown:
             return Answer(question.id, seed, sample, "refused", "no signal was shown")
         seen: tuple[Seen, ...] = ()
+        for medium in shown:
+            given = posed.look(medium)
+            seen += (seen_by_tensor(medium, given),)
+        # Of several signals the last is meant: it stands nearest to the question.
+        rate_hz = float(given.facts["rate_hz"])
         try:
-            for medium in shown:
-                given = posed.look(medium)
-                seen += (seen_by_tensor(medium, given),)
-            # Of several signals the last is meant: it stands nearest to the question.
-            rate_hz = float(given.facts["rate_hz"])
             facts = self._known.get((given.hash, given.shape, rate_hz), lambda: measure_ecg(given.data, rate_hz))
         except BadInput as error:
-            return Answer(question.id, seed, sample, "failed", error.what, seen=seen)
+            return Answer(question.id, seed, sample, "refused", error.what, seen=seen)
         text = self._rules.answer(question, facts)
         if text is None or text not in question.options:
             reason = f"the solver has no answer to {question.template!r} among the options"

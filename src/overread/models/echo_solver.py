@@ -41,14 +41,14 @@ class EchoSolver:
         if not shown:
             return Answer(question.id, seed, sample, "refused", "no frames were shown")
         seen: tuple[Seen, ...] = ()
+        for medium in shown:
+            given = posed.look(medium)
+            seen += (seen_by_tensor(medium, given),)
+        # Of several clips the last is meant: it stands nearest to the question.
         try:
-            for medium in shown:
-                given = posed.look(medium)
-                seen += (seen_by_tensor(medium, given),)
-            # Of several clips the last is meant: it stands nearest to the question.
             facts = self._known.get((given.hash, given.shape), lambda: measure_clip(given.data))
         except BadInput as error:
-            return Answer(question.id, seed, sample, "failed", error.what, seen=seen)
+            return Answer(question.id, seed, sample, "refused", error.what, seen=seen)
         number = {"locate/ed": facts.ed_frame, "locate/es": facts.es_frame}.get(question.template)
         if number is None:
             reason = f"the solver has no answer to {question.template!r}"
