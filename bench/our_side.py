@@ -18,8 +18,8 @@ from typing import Any
 import polars as pl
 
 from overread import pipeline
-from overread.parts import read_part, write_part
-from overread.run_folder import Run
+from overread.runs.parts import read_part, write_part
+from overread.runs.folder import Run
 from overread.settings import Settings
 
 TOYS = Path(__file__).resolve().parent / "toys"

@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from overread.parts import write_part
-from overread.run_folder import Run, write_exam_part, write_json
+from overread.runs.parts import write_part
+from overread.runs.folder import Run, write_exam_part, write_json
 from overread.tables import SCHEMA_VERSION, Dialogue, Key, Question, Reply, schema
 
 QUESTIONS_A_DIALOGUE = 10

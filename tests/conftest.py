@@ -12,7 +12,7 @@ import pytest
 
 from overread import pipeline
 from overread.builders import phantoms
-from overread.run_folder import Run
+from overread.runs.folder import Run
 from overread.settings import Settings
 
 hypothesis.settings.register_profile("overread", deadline=None)  # shared cores: a slow moment is no failure

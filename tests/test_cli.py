@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from overread.cli import main
-from overread.run_folder import Run
+from overread.runs.folder import Run
 
 
 def call(*words: str) -> click.testing.Result:

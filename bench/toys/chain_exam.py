@@ -9,7 +9,7 @@ import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from overread.script import Ask, Options, Say, Script
+from overread.exam.script import Ask, Options, Say, Script
 from overread.tables import Case
 
 sys.path.insert(0, str(Path(__file__).parents[1]))

@@ -14,7 +14,7 @@ from __future__ import annotations
 from overread.api import open_run as open
 from overread.api import run
 from overread.errors import BadInput, BadRun, OverreadError
-from overread.run_folder import Run
+from overread.runs.folder import Run
 from overread.version import __version__
 
 __all__ = ["BadInput", "BadRun", "OverreadError", "Run", "__version__", "open", "run"]

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from overread.errors import unknown_name
-from overread.run_folder import Run
+from overread.runs.folder import Run
 
 
 def run(

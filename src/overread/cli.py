@@ -13,18 +13,19 @@ from typing import Any
 import click
 import rich.table
 
-from overread import catalog, demo, pipeline
+from overread import catalog, pipeline
 from overread.archives import checking
-from overread.auditing import audit as audit_exam
-from overread.comparing import compare_runs
-from overread.dry_run import dry_run
+from overread.commands import demo
+from overread.commands.audit import audit as audit_exam
+from overread.commands.compare import compare_runs
+from overread.commands.dry_run import dry_run
+from overread.commands.export import FORMATS, export_run
+from overread.commands.terminal import error_console, progress_bar, show_table
 from overread.errors import BadInput, NotYet, OverreadError, unknown_name
-from overread.exporting import FORMATS, export_run
 from overread.report.page import write_page
 from overread.report.table import headline_rows, headline_table
-from overread.run_folder import Run
+from overread.runs.folder import Run
 from overread.settings import Settings, parse_pairs, parse_shard, read_run_file
-from overread.terminal import error_console, progress_bar, show_table
 from overread.version import __version__
 
 PARTIAL = 3

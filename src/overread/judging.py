@@ -12,10 +12,10 @@ import polars as pl
 from overread.catalog import describe, load
 from overread.errors import BadInput, BadRun
 from overread.judges.contract import COLUMNS, FINDING
-from overread.parts import read_part, write_part
-from overread.replies import ReplyReader
-from overread.run_folder import Run, part_name, safe_name
-from overread.standing import standing
+from overread.runs.folder import Run, part_name, safe_name
+from overread.runs.parts import read_part, write_part
+from overread.runs.replies import ReplyReader
+from overread.runs.standing import standing
 from overread.tables import Verdict, schema
 
 

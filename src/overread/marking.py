@@ -8,7 +8,7 @@ import polars as pl
 
 from overread.judging import verdicts_of
 from overread.metrics.contract import MARKS
-from overread.run_folder import Run, Seat
+from overread.runs.folder import Run, Seat
 
 ROUNDING = 1e-9
 """What a limit may miss a whole number by and still reach it."""

@@ -16,24 +16,24 @@ from typing import Any
 
 import polars as pl
 
-from overread.candidates import Candidate, seat_candidate
 from overread.catalog import describe, load, split_variant
 from overread.engines import local
+from overread.engines.candidates import Candidate, seat_candidate
 from overread.errors import BadInput, NotYet, unknown_name
-from overread.exam import Exam, compile_parts
-from overread.framing import load_framings
+from overread.exam.compiling import Exam, compile_parts
+from overread.exam.framing import load_framings
+from overread.exam.script import Options, Script
+from overread.exam.survey import survey
 from overread.judging import Panel, judge_run, panels
 from overread.marking import marks_of
 from overread.media.conditions import parse_conditions
 from overread.metrics.tally import Tally
 from overread.models.contract import ExamTables
-from overread.parts import write_part
 from overread.report.page import write_page
 from overread.roots import Roots
-from overread.run_folder import EXAM_TABLES, Run, part_name, write_exam_part, write_json
-from overread.script import Options, Script
+from overread.runs.folder import EXAM_TABLES, Run, part_name, write_exam_part, write_json
+from overread.runs.parts import write_part
 from overread.settings import ASK, SCORE, Settings, number_in
-from overread.survey import survey
 from overread.tables import SCHEMA_VERSION, Case, Dialogue, Key, Question, content_id, to_frame
 
 PART_SIZE = 16_384

@@ -10,7 +10,7 @@ from typing import Any, Self
 
 from overread.catalog import describe, is_path
 from overread.errors import BadInput, unknown_name
-from overread.run_folder import safe_name
+from overread.runs.folder import safe_name
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -15,13 +15,12 @@ Ids are content hashes (24 hexadecimal digits). Positions (frames, samples, slic
 from __future__ import annotations
 
 import dataclasses
-import functools
 import hashlib
 import itertools
 import json
 import types
 import typing
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal, TypeVar
 
 import polars as pl
@@ -280,19 +279,21 @@ ROWS: tuple[type[Any], ...] = (Case, Dialogue, Question, Key, Reply, Receipt, Ve
 Row = TypeVar("Row")
 
 
+_CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+
+
 def canonical(value: Any) -> str:
     """JSON text that is the same for equal values: sorted keys, no spaces, no NaN."""
-    return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    return _CANONICAL.encode(value)
 
 
 def content_id(*parts: str) -> str:
     """A 24-digit hash of the parts; parts cannot run into each other."""
-    digest = hashlib.blake2b(digest_size=12)
+    framed = bytearray()
     for part in parts:
         data = part.encode("utf-8", "surrogatepass")
-        digest.update(len(data).to_bytes(8, "little"))
-        digest.update(data)
-    return digest.hexdigest()
+        framed += len(data).to_bytes(8, "little") + data
+    return hashlib.blake2b(framed, digest_size=12).hexdigest()
 
 
 def _column(annotation: Any) -> pl.DataType:
@@ -315,19 +316,6 @@ def schema(row: type[Any]) -> dict[str, pl.DataType]:
     return {field.name: _column(hints[field.name]) for field in dataclasses.fields(row)}
 
 
-def as_record(row: Any) -> dict[str, Any]:
-    """A row as a plain dictionary with the types of its table (JSON objects as text)."""
-    record: dict[str, Any] = {}
-    for name in row.__dataclass_fields__:
-        value = getattr(row, name)
-        if isinstance(value, Json):
-            value = canonical(value)
-        elif isinstance(value, tuple):
-            value = [as_record(v) if dataclasses.is_dataclass(v) else v for v in value]
-        record[name] = value
-    return record
-
-
 def to_frame(rows: Iterable[Any], row: type[Any]) -> pl.DataFrame:
     """Rows as a data frame with exactly the columns of their table."""
     held = list(rows)
@@ -336,7 +324,17 @@ def to_frame(rows: Iterable[Any], row: type[Any]) -> pl.DataFrame:
     )
 
 
-_schema: Callable[[type[Any]], dict[str, pl.DataType]] = functools.cache(schema)
+def records_frame(records: Sequence[Mapping[str, Any]], row: type[Any]) -> pl.DataFrame:
+    """Rows as plain dictionaries with the types of their table, such as JSON gives them; what they lack is null."""
+    return pl.DataFrame({n: _as_column([one.get(n) for one in records], kind) for n, kind in _schema(row).items()})
+
+
+_SCHEMAS: dict[type[Any], dict[str, pl.DataType]] = {}
+
+
+def _schema(row: type[Any]) -> dict[str, pl.DataType]:
+    """`schema`, remembered."""
+    return _SCHEMAS.get(row) or _SCHEMAS.setdefault(row, schema(row))
 
 
 # Column by column: handing lists and structs over value by value would cost ten times as much.
@@ -344,7 +342,9 @@ def _as_column(values: list[Any], kind: pl.DataType) -> pl.Series:
     if isinstance(kind, pl.Struct):
         return to_frame(values, type(values[0])).to_struct() if values else pl.Series([], dtype=kind)
     if not isinstance(kind, pl.List):
-        return pl.Series([canonical(v) if isinstance(v, Json) else v for v in values], dtype=kind)
+        if values and isinstance(values[0], Json):
+            values = [canonical(value) for value in values]
+        return pl.Series(values, dtype=kind)
     filled = [value for value in values if value]
     inner = typing.cast("pl.DataType", kind.inner)
     flat = _as_column([element for value in filled for element in value], inner)

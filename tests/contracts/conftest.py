@@ -12,12 +12,12 @@ import pytest
 
 from overread import catalog, pipeline
 from overread.builders import phantoms
+from overread.engines.posing import Poser, group
 from overread.engines.receipts import Witness
 from overread.errors import BadInput
 from overread.media.reader import MediaReader
 from overread.models.contract import Posed
-from overread.posing import Poser, group
-from overread.run_folder import EXAM_TABLES, Run
+from overread.runs.folder import EXAM_TABLES, Run
 from overread.settings import Settings
 from overread.tables import QUESTION_KINDS, Case
 

@@ -17,18 +17,18 @@ import polars as pl
 import pytest
 
 from overread import catalog, pipeline
-from overread.candidates import MAY_FIT, Candidate, parse_model, seat_candidate
+from overread.engines.candidates import MAY_FIT, Candidate, parse_model, seat_candidate
 from overread.engines.receipts import Witness, fault
 from overread.engines.taking import checked
 from overread.errors import BadInput
-from overread.exam import Exam, compile_parts
-from overread.framing import load_framings
+from overread.exam.compiling import Exam, compile_parts
+from overread.exam.framing import load_framings
+from overread.exam.script import Ask, Say, Script, Tell
+from overread.exam.survey import survey
 from overread.media.contract import KINDS as MEDIA_KINDS
 from overread.models.contract import Answer, ExamTables, Message, Posed, seen_by_tensor
-from overread.run_folder import Run, write_exam_part
-from overread.script import Ask, Say, Script, Tell
+from overread.runs.folder import Run, write_exam_part
 from overread.settings import Settings
-from overread.survey import survey
 from overread.tables import Case, Dialogue, Key, Question, Turn, canonical, to_frame
 
 HERE = Path(__file__).parent

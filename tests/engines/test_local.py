@@ -9,8 +9,8 @@ import polars as pl
 import pytest
 
 from overread.errors import BadInput
-from overread.parts import write_part
-from overread.run_folder import Run
+from overread.runs.folder import Run
+from overread.runs.parts import write_part
 
 Sit = Callable[..., tuple[Run, list[str]]]
 Toy = Callable[[str], str]

@@ -10,11 +10,11 @@ import pytest
 
 from overread.benchmarks import ecg_steps
 from overread.errors import BadInput
+from overread.exam.script import Ask, Options
 from overread.media.contract import Delivered
 from overread.models import ecg_solver
 from overread.models.contract import Answer, Message, Pending, Posed, Setting
 from overread.phantoms.ecg import RHYTHMS, ecg_phantom
-from overread.script import Ask, Options
 from overread.tables import Case, Dialogue, Json, Media, Question
 
 ECG = Media("ecg", "ecg", "phantoms://1")

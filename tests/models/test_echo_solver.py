@@ -8,11 +8,11 @@ import pytest
 
 from overread.benchmarks import heartbeat
 from overread.errors import BadInput
+from overread.exam.script import Options
 from overread.media.contract import Delivered
 from overread.models import echo_solver
 from overread.models.contract import Answer, Message, Pending, Posed, Setting
 from overread.phantoms.echo import EchoPhantom, echo_phantom
-from overread.script import Options
 from overread.tables import Case, Dialogue, Json, Media, Question
 
 CLIP = Media("clip", "clip", "phantoms://1")

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from overread.parts import write_part
-from overread.run_folder import Run, part_name, write_exam_part, write_json
+from overread.runs.folder import Run, part_name, write_exam_part, write_json
+from overread.runs.parts import write_part
 from overread.tables import (
     Case,
     Dialogue,

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from overread.report.page import write_page
-from overread.run_folder import Run
+from overread.runs.folder import Run
 
 HOSTILE = (
     '<script>alert("x")</script><img src=//evil.example/x onerror=y>&amp;"\'\u202e\x07\x1b[31m\u200b' + "Z" * 1_000_000

@@ -14,7 +14,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from overread.run_folder import Run
+from overread.runs.folder import Run
 
 pytestmark = pytest.mark.slow
 

@@ -24,9 +24,9 @@ from typing import Any
 
 import yaml
 
-from overread.framing import PROMPTS
+from overread.exam.framing import PROMPTS
+from overread.exam.script import Ask, Options, Say, Script, ShownAs, Take, Tell
 from overread.media.conditions import seeded
-from overread.script import Ask, Options, Say, Script, ShownAs, Take, Tell
 from overread.tables import Case, Shows
 
 ARCHIVES = ("phantoms",)

@@ -17,9 +17,9 @@ from typing import Any
 
 import yaml
 
-from overread.framing import PROMPTS
+from overread.exam.framing import PROMPTS
+from overread.exam.script import Ask, Options, Say, Script
 from overread.media.conditions import seeded
-from overread.script import Ask, Options, Say, Script
 from overread.tables import Case
 
 ARCHIVES = ("phantoms",)

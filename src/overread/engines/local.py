@@ -15,18 +15,18 @@ from collections.abc import Callable, Iterator, Sequence
 
 import polars as pl
 
-from overread.candidates import Candidate
+from overread.engines.candidates import Candidate
 from overread.engines.origin import origin
+from overread.engines.posing import Poser, Wanted, group
 from overread.engines.receipts import Witness, fault, receipt_of
 from overread.engines.taking import Taker, close_model, failed, slot_of
+from overread.exam.survey import rank
 from overread.media.reader import MediaReader
 from overread.models.contract import Answer, Pending, Posed
-from overread.posing import Poser, Wanted, group
-from overread.replies import ReplyReader, ReplyWriter
 from overread.roots import Roots
-from overread.run_folder import Run, write_json
-from overread.standing import COLUMNS, Standing, standing
-from overread.survey import rank
+from overread.runs.folder import Run, write_json
+from overread.runs.replies import ReplyReader, ReplyWriter
+from overread.runs.standing import COLUMNS, Standing, standing
 from overread.tables import SCHEMA_VERSION, Receipt, Reply, content_id
 
 LOOK_AGAIN_SECONDS = 2.0

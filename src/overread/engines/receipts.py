@@ -25,7 +25,8 @@ class Witness:
 
 def attached(posed: Posed, pending: Pending) -> list[Media]:
     """The media that the prompt of a question shows."""
-    return [media for message in posed.prompt(pending) for media in message.media]
+    shown = [media for message in posed.script[: pending.upto] if message.media for media in message.media]
+    return [*shown, *pending.asked.media]
 
 
 def fault(posed: Posed, pending: Pending, answer: Answer, given: Mapping[Media, Delivered]) -> str:

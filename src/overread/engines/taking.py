@@ -136,6 +136,8 @@ def checked(answer: Answer) -> Answer:
     slot = slot_of(answer)
     if answer.status not in ("answered", "refused", "failed"):
         return failed(slot, f"the model returned an unknown status {answer.status!r}")
+    if _is_plain_text(answer):
+        return answer
     try:
         plain = dataclasses.replace(
             answer,
@@ -155,6 +157,13 @@ def checked(answer: Answer) -> Answer:
     if plain.status == "answered" and all(part is None for part in said):
         return failed(slot, "the model returned an empty answer")
     return plain
+
+
+def _is_plain_text(answer: Answer) -> bool:
+    """Whether an answer is nothing but a text that can be kept as it is: the common case, and a fast one."""
+    if type(answer.text) is not str or not answer.text.isascii() or answer.reason != "":
+        return False
+    return answer.choice is answer.option_scores is answer.number is answer.spread is None
 
 
 def _clean(text: str) -> str:

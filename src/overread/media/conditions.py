@@ -19,7 +19,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from overread.errors import BadInput
-from overread.script import Ask, Say, Script, Take, Tell
+from overread.exam.script import Ask, Say, Script, Take, Tell
 from overread.tables import Media
 
 BLIND: tuple[str, ...] = ("blank", "swap", "text", "guess")

@@ -13,7 +13,7 @@ from typing import Any
 import yaml
 
 from overread.errors import BadInput, unknown_name
-from overread.framing import PROMPTS
+from overread.exam.framing import PROMPTS
 from overread.measure.ecg import EcgFacts, measure_ecg
 from overread.measure.remembered import Remembered
 from overread.models.contract import Answer, Pending, Posed, Seen, Setting, seen_by_tensor

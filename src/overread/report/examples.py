@@ -10,12 +10,12 @@ import polars as pl
 
 from overread.judging import parts_of
 from overread.metrics.floors import PLAIN
-from overread.parts import read_part
-from overread.replies import ReplyReader
 from overread.report.numbers import number
 from overread.report.texts import clean
-from overread.run_folder import Run
-from overread.standing import shown_text
+from overread.runs.folder import Run
+from overread.runs.parts import read_part
+from overread.runs.replies import ReplyReader
+from overread.runs.standing import shown_text
 
 WANTED = {"right": 3, "wrong": 3, "unreadable": 2}
 """So many of each are shown a model: those with the smallest question ids."""

@@ -8,8 +8,8 @@ import polars as pl
 
 from overread.judging import verdicts_of
 from overread.marking import repeats
-from overread.parts import read_part
-from overread.run_folder import Run
+from overread.runs.folder import Run
+from overread.runs.parts import read_part
 
 REASONS = 3
 """So many different reasons for failing are told."""

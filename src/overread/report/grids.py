@@ -12,7 +12,7 @@ from overread.report.cells import Cell, Grid, Line, absent, not_asked, score_cel
 from overread.report.numbers import count
 from overread.report.seen import NOT_ASKED, Witnessed
 from overread.report.table import Scores, direction_of
-from overread.run_folder import Seat
+from overread.runs.folder import Seat
 
 MODELS, REFERENCES = "models", "floors and references"
 LIMIT = 200

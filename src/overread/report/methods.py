@@ -9,7 +9,7 @@ from typing import Any
 
 from overread.catalog import describe
 from overread.report.numbers import count
-from overread.run_folder import Run, read_json
+from overread.runs.folder import Run, read_json
 from overread.tables import canonical
 
 DIGITS = 12

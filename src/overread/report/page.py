@@ -8,12 +8,12 @@ from typing import Any
 
 import jinja2
 
-from overread.parts import write_atomically
 from overread.report import forest
 from overread.report.numbers import count
 from overread.report.sections import FLOOR_HEADS, section_of
 from overread.report.texts import clean
-from overread.run_folder import Run
+from overread.runs.folder import Run
+from overread.runs.parts import write_atomically
 
 TEMPLATES = Path(__file__).parent / "templates"
 

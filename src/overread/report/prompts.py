@@ -7,7 +7,7 @@ import dataclasses
 import polars as pl
 
 from overread.metrics.floors import PLAIN
-from overread.run_folder import Run
+from overread.runs.folder import Run
 from overread.tables import Dialogue, Key, Media, Question, rows_of
 
 

@@ -10,7 +10,6 @@ from typing import Any
 from overread.catalog import describe
 from overread.media.conditions import BLIND
 from overread.metrics.floors import FLOOR_MODELS, family
-from overread.replies import receipts_of
 from overread.report import grids, methods, words
 from overread.report.cells import Cell, Grid, absent, not_asked, score_cell, share_cell, value_cell
 from overread.report.examples import Example, examples_of
@@ -20,7 +19,8 @@ from overread.report.numbers import percent
 from overread.report.prompts import Spoken, first_dialogue
 from overread.report.seen import NEVER, Witnessed, witnessed
 from overread.report.table import Scores, direction_of, metrics_of, rows_of, scores_of
-from overread.run_folder import Run
+from overread.runs.folder import Run
+from overread.runs.replies import receipts_of
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 
 import polars as pl
 
-from overread.parts import read_part
-from overread.replies import parse_lines, receipts_of
-from overread.run_folder import Run
+from overread.runs.folder import Run
+from overread.runs.parts import read_part
+from overread.runs.replies import parse_lines, receipts_of
 
 LEVELS = ("none", "sent", "tensor")
 """From the weakest on."""

@@ -16,7 +16,7 @@ from overread.metrics.sums import ALL
 from overread.report.numbers import DASH, number, percent, span, with_interval
 from overread.report.seen import NEVER, witnessed
 from overread.report.words import LIFT, is_share
-from overread.run_folder import Run
+from overread.runs.folder import Run
 
 NOT_ASKED = "not asked"
 

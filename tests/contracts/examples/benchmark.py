@@ -8,7 +8,7 @@ terms: open
 
 from collections.abc import Iterator, Sequence
 
-from overread.script import Ask, Options, Say, Script
+from overread.exam.script import Ask, Options, Say, Script
 from overread.tables import Case
 
 ARCHIVES = ("phantoms",)

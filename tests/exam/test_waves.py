@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from overread.waves import Step, plan
+from overread.exam.waves import Step, plan
 
 
 def test_questions_that_show_their_key_do_not_wait() -> None:

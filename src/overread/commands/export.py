@@ -9,8 +9,8 @@ from pathlib import Path
 import polars as pl
 
 from overread.errors import unknown_name
-from overread.parts import write_atomically
-from overread.run_folder import Run
+from overread.runs.folder import Run
+from overread.runs.parts import write_atomically
 from overread.tables import ROWS
 
 FORMATS = ("jsonl", "csv")

@@ -47,7 +47,7 @@ def standing(questions: pl.DataFrame, replies: pl.DataFrame) -> Standing:
     ordered = replies.sort([pl.col("status") == "failed", "at", "provenance", "id"])
     free = questions.filter(pl.col("parents").list.len() == 0).select("place", expected="prompt")
     counted = [_first(ordered.join(free, on="place").filter(pl.col("prompt") == pl.col("expected")).drop("expected"))]
-    shown = {parent for parents in questions["parents"] for parent in parents}
+    shown = set(questions["parents"].explode().drop_nulls())
     said: dict[Slot, str] = {}
     if shown:
         rows = {row["id"]: row for row in questions.iter_rows(named=True)}

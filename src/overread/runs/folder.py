@@ -3,7 +3,7 @@
     run.json        what was compiled, from what, and where its parts begin
     cases/ dialogues/ questions/ key/     the exam, in parts of whole items
     workers/NAME.json                     each process that asked: command, versions, models and their identity
-    replies/ receipts/ blobs/             what models said (`overread.replies`)
+    replies/ receipts/ blobs/             what models said (`overread.runs.replies`)
     verdicts/JUDGE/ scores/ report.html   what became of it
 
 Nothing is locked and nothing is changed in place: files are written whole and renamed, workers append to files of
@@ -23,7 +23,7 @@ from typing import Any
 import polars as pl
 
 from overread.errors import BadRun
-from overread.parts import check_version, damaged, read_part, write_atomically, write_part
+from overread.runs.parts import check_version, damaged, read_part, write_atomically, write_part
 from overread.tables import ROWS, SCHEMA_VERSION, schema
 from overread.version import __version__
 

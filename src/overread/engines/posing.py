@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 import polars as pl
 
 from overread.models.contract import Look, Message, Pending, Posed
-from overread.standing import Slot
+from overread.runs.standing import Slot
 from overread.tables import Dialogue, Media, Question, Turn, rows_of
 
 
@@ -47,7 +47,7 @@ class Poser:
         script: list[Message] = []
         pending: list[Pending] = []
         for turn in dialogue.turns:
-            attached = tuple(media[name] for name in turn.media)
+            attached = tuple([media[name] for name in turn.media]) if turn.media else ()
             question = self.questions[turn.question] if turn.question else None
             if question is not None and question.id in asked:
                 ask = Message("user", question.asked, attached)

@@ -11,7 +11,7 @@ import polars as pl
 from rich.table import Table
 
 from overread import pipeline
-from overread.run_folder import safe_name
+from overread.runs.folder import safe_name
 from overread.settings import Settings
 
 MODELS = ("chance", "prior", "prior:chain")

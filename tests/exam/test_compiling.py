@@ -13,11 +13,11 @@ from pathlib import Path
 import pytest
 
 from overread.errors import BadInput
-from overread.exam import Exam, Part, compile_parts
-from overread.framing import load_framings
+from overread.exam.compiling import Exam, Part, compile_parts
+from overread.exam.framing import load_framings
+from overread.exam.script import Ask, Say, Script, Take, Tell
+from overread.exam.survey import survey
 from overread.media.conditions import parse_conditions
-from overread.script import Ask, Say, Script, Take, Tell
-from overread.survey import survey
 from overread.tables import Case, Json, Media
 
 GOLDEN = Path(__file__).parent / "golden"

@@ -13,7 +13,7 @@ from overread.catalog import file_hash, is_path, load, split_variant
 from overread.errors import BadInput
 from overread.models import contract
 from overread.models.contract import ExamTables, Fitted, Model, Setting
-from overread.run_folder import Seat
+from overread.runs.folder import Seat
 from overread.tables import canonical, content_id
 
 MAY_FIT = ("prior", "oracle")

@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from overread import replies as replies_module
 from overread.errors import BadRun
-from overread.replies import ReplyReader, ReplyWriter, parse_lines, receipts_of
+from overread.runs import replies as replies_module
+from overread.runs.replies import ReplyReader, ReplyWriter, parse_lines, receipts_of
 from overread.tables import Receipt, Reply
 
 RECEIPT = Receipt("r", "tensor", "x://y", "signal", (0, 10), (12, 10), "hash")
@@ -138,8 +138,8 @@ def test_a_truncated_part_is_named_and_left_where_it_is(tmp_path: Path) -> None:
 def test_a_part_of_a_newer_version_asks_for_an_upgrade(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with ReplyWriter(tmp_path, "w") as writer:
         writer.add([reply(1)], [])
-        monkeypatch.setattr("overread.parts.SCHEMA_VERSION", 99)
-    monkeypatch.setattr("overread.parts.SCHEMA_VERSION", 1)
+        monkeypatch.setattr("overread.runs.parts.SCHEMA_VERSION", 99)
+    monkeypatch.setattr("overread.runs.parts.SCHEMA_VERSION", 1)
     with pytest.raises(BadRun, match="newer overread"):
         ids(tmp_path)
 

@@ -9,11 +9,11 @@ from typing import Any
 
 import polars as pl
 
-from overread.candidates import parse_model
 from overread.catalog import describe
+from overread.engines.candidates import parse_model
+from overread.engines.posing import Poser, Wanted
 from overread.pipeline import compile_exam
-from overread.posing import Poser, Wanted
-from overread.run_folder import EXAM_TABLES, Run
+from overread.runs.folder import EXAM_TABLES, Run
 from overread.settings import Settings
 
 CHARACTERS_A_TOKEN = 4

@@ -9,7 +9,7 @@ from overread import pipeline
 from overread.builders import phantoms
 from overread.catalog import entries
 from overread.report.page import write_page
-from overread.run_folder import Run
+from overread.runs.folder import Run
 from overread.settings import Settings
 
 PATIENTS = 40

@@ -12,12 +12,12 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from overread.errors import BadInput
-from overread.framing import Framing
+from overread.exam.framing import Framing
+from overread.exam.script import Ask, Say, Script, Take, Tell, key_text
+from overread.exam.survey import Asked, Partner, Survey, answers_of
+from overread.exam.waves import Step, plan
 from overread.media.conditions import BLIND, TEXT_PROBES, vary
-from overread.script import Ask, Say, Script, Take, Tell, key_text
-from overread.survey import Asked, Partner, Survey, answers_of
 from overread.tables import Dialogue, Key, Question, Turn
-from overread.waves import Step, plan
 
 MEDIUM_COST = 1000
 """What one medium costs beside text, roughly in tokens."""

@@ -4,7 +4,7 @@ import dataclasses
 
 import polars as pl
 
-from overread.standing import Standing, standing
+from overread.runs.standing import Standing, standing
 from overread.tables import Question, Reply, content_id, to_frame
 
 

@@ -13,7 +13,7 @@ from overread.judging import panels
 from overread.marking import marks_of
 from overread.metrics.compare import compare
 from overread.metrics.permutation import holm
-from overread.run_folder import Run
+from overread.runs.folder import Run
 
 
 def compare_runs(first: Run, second: Run, metric: str | None = None, condition: str = "plain") -> list[dict[str, Any]]:

@@ -7,8 +7,8 @@
         Ask(template="rhythm", text="Which rhythm is it?", kind="choice", options=RHYTHMS, answer=("AF",)),
     ))
 
-A benchmark yields scripts in which the question stands apart from its options; `overread.exam` turns each, under each
-condition, into one dialogue with questions and key. A script must be the same whenever it is made again.
+A benchmark yields scripts in which the question stands apart from its options; `overread.exam.compiling` turns each,
+under each condition, into one dialogue with questions and key. A script must be the same whenever it is made again.
 """
 
 from __future__ import annotations

@@ -12,8 +12,8 @@ import hashlib
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 
+from overread.exam.script import Script
 from overread.media.conditions import seeded
-from overread.script import Script
 from overread.tables import Media
 
 BLIND_SHARE = 0.2

@@ -12,9 +12,9 @@ from pathlib import Path
 import yaml
 
 from overread.errors import BadInput
-from overread.script import Ask
+from overread.exam.script import Ask
 
-PROMPTS = Path(__file__).parent / "prompts"
+PROMPTS = Path(__file__).parents[1] / "prompts"
 """Our own prompts; they are part of the package."""
 
 _NEEDED = ("option", "choice", "choice_many", "number", "range", "unit", "text", "guess")

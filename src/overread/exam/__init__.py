@@ -1,0 +1,1 @@
+"""Scripts -> dialogues, questions and key: how a benchmark writes, and what every condition makes of it."""
