@@ -24,7 +24,8 @@ HEAD = """\
 
 def commands(group: click.Command, name: str, parent: click.Context | None = None) -> Iterator[tuple[str, str]]:
     """The full name and the help of a command and of all below it, in the order of its listing, the hidden left out."""
-    context = click.Context(group, info_name=name, parent=parent, terminal_width=WIDTH, max_content_width=WIDTH)
+    shape = {"terminal_width": WIDTH, "max_content_width": WIDTH, **group.context_settings}
+    context = click.Context(group, info_name=name, parent=parent, **shape)
     yield context.command_path, click.unstyle(group.get_help(context))
     if isinstance(group, click.Group):
         for below in group.list_commands(context):

@@ -11,16 +11,15 @@ from pathlib import Path
 from typing import Any
 
 import click
-import rich.table
 
 from overread import catalog, pipeline
 from overread.archives import checking
 from overread.commands import demo
 from overread.commands.audit import audit as audit_exam
-from overread.commands.compare import compare_runs
+from overread.commands.compare import compare_runs, comparison_table
 from overread.commands.dry_run import dry_run
 from overread.commands.export import FORMATS, export_run
-from overread.commands.terminal import error_console, progress_bar, show_table
+from overread.commands.terminal import error_console, listing_table, progress_bar, show_table
 from overread.errors import BadInput, NotYet, OverreadError, unknown_name
 from overread.report.page import write_page
 from overread.report.table import headline_rows, headline_table
@@ -88,10 +87,7 @@ def list_command(what: str | None, json_: bool) -> None:
         _json(found)
         return
     for kind, entries in found.items():
-        table = rich.table.Table("name", "what it is", "variants", title=kind, title_justify="left")
-        for entry in entries:
-            table.add_row(str(entry["name"]), str(entry["title"]), ", ".join(entry["variants"]))
-        show_table(table)
+        show_table(listing_table(kind, entries))
 
 
 @main.command("run")
@@ -217,15 +213,7 @@ def compare_command(first: Path, second: Path, metric: str | None, condition: st
     if json_:
         _json(rows)
         return
-    table = rich.table.Table(*rows[0], title=f"differences under {condition}; positive: the first is better")
-    for row in rows:
-        table.add_row(
-            *(
-                "-" if value is None else f"{value:.4g}" if isinstance(value, float) else str(value)
-                for value in row.values()
-            )
-        )
-    show_table(table)
+    show_table(comparison_table(rows, condition))
 
 
 @main.command("audit")

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from typing import Any
 
 import polars as pl
+from rich.table import Table
 
 from overread.catalog import load
 from overread.errors import BadInput
@@ -39,6 +41,21 @@ def compare_runs(first: Run, second: Run, metric: str | None = None, condition: 
     return [
         {"metric": name, **dataclasses.asdict(result), "p_holm": p} for result, p in zip(found, corrected, strict=True)
     ]
+
+
+def comparison_table(rows: Sequence[dict[str, Any]], condition: str) -> Table:
+    """The rows of `compare_runs` for the terminal."""
+    title = f"differences under {condition}; positive: the first is better"
+    table = Table(*rows[0], title=title, title_justify="left")
+    for row in rows:
+        table.add_row(*(_cell(value) for value in row.values()))
+    return table
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "-"
+    return f"{value:.4g}" if isinstance(value, float) else str(value)
 
 
 def _marks(run: Run, condition: str) -> dict[str, pl.DataFrame]:

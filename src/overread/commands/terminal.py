@@ -5,7 +5,8 @@ from __future__ import annotations
 import contextlib
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeRemainingColumn
@@ -26,6 +27,14 @@ def error_console() -> Console:
 def show_table(table: Table) -> None:
     """Prints a table to stdout."""
     Console(width=None if sys.stdout.isatty() else PLAIN_WIDTH).print(table)
+
+
+def listing_table(kind: str, entries: Sequence[Mapping[str, Any]]) -> Table:
+    """The entries of one kind of the catalogue."""
+    table = Table("name", "what it is", "variants", title=kind, title_justify="left")
+    for entry in entries:
+        table.add_row(entry["name"], entry["title"], ", ".join(entry["variants"]))
+    return table
 
 
 @contextlib.contextmanager

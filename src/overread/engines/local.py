@@ -18,7 +18,7 @@ import polars as pl
 from overread.engines.candidates import Candidate
 from overread.engines.origin import origin
 from overread.engines.posing import Poser, Wanted, group
-from overread.engines.receipts import Witness, fault, receipt_of
+from overread.engines.receipts import Receipts, Witness, fault
 from overread.engines.taking import Taker, close_model, failed, slot_of
 from overread.exam.survey import rank
 from overread.media.reader import MediaReader
@@ -88,6 +88,7 @@ class _Asker:
         self.identity = candidate.seat.identity
         self.replies = ReplyReader(run.folder)
         self.taker = Taker(candidate.ready, asking.seconds)
+        self.receipts = Receipts()
         self.tried: set[tuple[str, int, int]] = set()
         self.done = self.whole = self.failed = 0
 
@@ -107,7 +108,7 @@ class _Asker:
         start, stop = self.run.parts[index]
         questions = self.run.part("questions", index)
         tables: dict[str, pl.DataFrame] = {"questions": questions}
-        for wave in sorted(set(questions["wave"])):
+        for wave in questions["wave"].unique().sort().to_list():
             self.replies.refresh()
             now = standing(questions, self._mine(start, stop))
             wanted = group(list(self._pending(index, questions, wave, now)))
@@ -182,9 +183,10 @@ class _Asker:
             for pending in cannot:
                 reason = f"the model does not answer questions of kind {pending.question.kind}"
                 self._record(one, pending, failed(slot_of(pending), reason), now)
-            can = tuple(p for p in one.questions if p not in cannot) if cannot else one.questions
-            if can:
-                able.append(dataclasses.replace(one, questions=can))
+            if not cannot:
+                able.append(one)
+            elif len(cannot) < len(one.questions):
+                able.append(dataclasses.replace(one, questions=tuple(p for p in one.questions if p not in cannot)))
         if not able:
             return
         waiting = {slot_of(pending): pending for one in able for pending in one.questions}
@@ -197,7 +199,7 @@ class _Asker:
             reason = fault(posed, pending, answer, given)
             if reason:
                 answer = failed(slot_of(answer), reason)
-        receipts = [receipt_of(seen) for seen in answer.seen]
+        receipts = [self.receipts.of(seen) for seen in answer.seen]
         self.writer.add([self._reply(pending, answer, receipts, now)], receipts)
         self.tried.add(slot_of(answer))
         self.done += 1
@@ -205,7 +207,10 @@ class _Asker:
 
     def _reply(self, pending: Pending, answer: Answer, receipts: Sequence[Receipt], now: Standing) -> Reply:
         question = pending.question
-        asked = {"prompt": question.prompt, "parents": question.parents}
+        prompt: str | None = question.prompt
+        if question.parents:
+            asked = {"prompt": question.prompt, "parents": question.parents}
+            prompt = now.prompt(asked, self.identity, answer.seed, answer.sample)
         blob = None
         if answer.blob is not None:
             blob = content_id(answer.blob.hex())
@@ -219,7 +224,7 @@ class _Asker:
             identity=self.identity,
             seed=answer.seed,
             sample=answer.sample,
-            prompt=now.prompt(asked, self.identity, answer.seed, answer.sample) or question.prompt,
+            prompt=prompt or question.prompt,
             status=answer.status,
             reason=answer.reason,
             text=answer.text,
@@ -228,7 +233,7 @@ class _Asker:
             number=answer.number,
             spread=answer.spread,
             blob=blob,
-            receipts=tuple(receipt.id for receipt in receipts),
+            receipts=tuple([receipt.id for receipt in receipts]),
             usage=answer.usage,
             seconds=answer.seconds,
             at=at,

@@ -9,6 +9,9 @@ from overread.models.contract import Answer, Look, Pending, Posed, Seen
 from overread.tables import Media, Receipt, content_id
 
 
+REMEMBERED = 1024
+
+
 class Witness:
     """Hands media over and remembers what was handed over, so that receipts can be held against it."""
 
@@ -46,6 +49,25 @@ def fault(posed: Posed, pending: Pending, answer: Answer, given: Mapping[Media, 
                 f"reached the model ({lost} lost): its processor drops or resamples them"
             )
     return ""
+
+
+class Receipts:
+    """The rows of receipts; the last ones are remembered, because the questions of a dialogue share theirs."""
+
+    def __init__(self) -> None:
+        self._known: dict[Seen, Receipt] = {}
+
+    def of(self, seen: Seen) -> Receipt:
+        """The row of a receipt."""
+        try:
+            known = self._known.get(seen)
+        except TypeError:  # a model put lists where tuples belong
+            return receipt_of(seen)
+        if known is None:
+            if len(self._known) >= REMEMBERED:
+                self._known.clear()
+            known = self._known[seen] = receipt_of(seen)
+        return known
 
 
 def receipt_of(seen: Seen) -> Receipt:

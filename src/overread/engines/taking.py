@@ -133,11 +133,11 @@ def failed(slot: Slot, reason: str) -> Answer:
 
 def checked(answer: Answer) -> Answer:
     """The answer in plain types, or a failed one where it holds something that cannot be an answer."""
+    if answer.status == "answered" and _is_plain_text(answer):
+        return answer
     slot = slot_of(answer)
     if answer.status not in ("answered", "refused", "failed"):
         return failed(slot, f"the model returned an unknown status {answer.status!r}")
-    if _is_plain_text(answer):
-        return answer
     try:
         plain = dataclasses.replace(
             answer,
