@@ -46,9 +46,12 @@ TEXTS = tuple(
 )
 
 
+MADE = tuple(
+    tuple(Turn(template, text, options, answer) for answer in options)
+    for template, text, options in zip(TEMPLATES, TEXTS, OFFERS, strict=True)
+)
+
+
 def turns_of(dialogue: int) -> list[Turn]:
-    """The fifteen questions of the n-th dialogue."""
-    return [
-        Turn(template, text, options, options[(dialogue * 7919 + number * 104_729) // 31 % len(options)])
-        for number, (template, text, options) in enumerate(zip(TEMPLATES, TEXTS, OFFERS, strict=True))
-    ]
+    """The fifteen questions of the n-th dialogue; their keys differ from dialogue to dialogue."""
+    return [made[(dialogue * 7919 + number * 104_729) // 31 % len(made)] for number, made in enumerate(MADE)]

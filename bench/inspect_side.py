@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import base64
+import gc
 import json
 import resource
 import tempfile
@@ -116,7 +117,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("png", type=Path)
     parser.add_argument("--dialogues", type=int, default=500)
-    parser.add_argument("--at-once", type=int, default=500, help="samples that Inspect plays at the same time")
+    parser.add_argument("--at-once", type=int, default=10, help="samples that Inspect plays at the same time")
     parser.add_argument(
         "--default", action="store_true", help="all settings as they come, save that images are not logged"
     )
@@ -128,6 +129,8 @@ def main() -> None:
             work = task(count, image)
             config = GenerateConfig() if options.default else GenerateConfig(max_connections=options.at_once)
             model = get_model("at_once/model", config=config)
+            gc.collect()
+            gc.freeze()  # what the imports and the first calls left in memory is no garbage to look through
             wall, cpu = time.perf_counter(), cpu_seconds()
             settings = {} if options.default else for_speed(count, options.at_once)
             (log,) = inspect_ai.eval(work, model=model, display="none", log_dir=folder, log_images=False, **settings)

@@ -8,6 +8,7 @@ our_side.py stream OUT                          judge and score a run that lies 
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import resource
 import time
@@ -18,8 +19,8 @@ from typing import Any
 import polars as pl
 
 from overread import pipeline
-from overread.runs.parts import read_part, write_part
 from overread.runs.folder import Run
+from overread.runs.parts import read_part, write_part
 from overread.settings import Settings
 
 TOYS = Path(__file__).resolve().parent / "toys"
@@ -57,8 +58,10 @@ def accuracy(out: Path) -> float:
 
 
 def warm(data: Path, out: Path) -> None:
-    """Imports and first calls, on a handful of dialogues."""
+    """Imports and first calls, on a handful of dialogues; what they leave in memory is no garbage to look through."""
     sit(settings(data / "few", out / "warm", 0.0))
+    gc.collect()
+    gc.freeze()
 
 
 def measure_pipeline(data: Path, out: Path) -> dict[str, Any]:

@@ -11,15 +11,15 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from overread.runs.parts import write_part
 from overread.runs.folder import Run, write_exam_part, write_json
+from overread.runs.parts import write_part
 from overread.tables import SCHEMA_VERSION, Dialogue, Key, Question, Reply, schema
 
 QUESTIONS_A_DIALOGUE = 10
 DIALOGUES_A_PATIENT = 20
 PART = 16_380
 REPLIES_A_FILE = 50_000
-OPTIONS = [f"{word} {number}" for number in range(5) for word in ("finding",)]
+OPTIONS = [f"finding {number}" for number in range(5)]
 MODELS = {"chooser": "1" * 24, "prior": "2" * 24}
 
 
@@ -83,7 +83,8 @@ def _exam_part(start: int, stop: int, right: np.ndarray, benchmark: str) -> dict
     }  # fmt: skip
     questions = {
         "id": ids, "dialogue": [one[:24] for one in ids], "place": list(range(start, stop)),
-        "item": [one.replace("-", "/") for one in ids], "template": [f"step{place % ten}" for place in range(start, stop)],
+        "item": [one.replace("-", "/") for one in ids],
+        "template": [f"step{place % ten}" for place in range(start, stop)],
         "kind": "choice", "asked": "How would you describe what the record shows at this step?",
         "shown": "How would you describe what the record shows at this step?", "shows": "key", "prompt": ids,
         "options": OPTIONS, "many": False, "whole": False, "unit": "", "wave": 0, "parents": [],

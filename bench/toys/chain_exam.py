@@ -5,15 +5,16 @@ media: image
 
 from __future__ import annotations
 
+import functools
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
-from overread.exam.script import Ask, Options, Say, Script
+from overread.exam.script import Ask, Options, Script
 from overread.tables import Case
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
-from chain import turns_of
+from chain import Turn, turns_of
 
 ARCHIVES = (str(Path(__file__).with_name("records.py")),)
 PROTOCOLS = ("chain",)
@@ -25,17 +26,18 @@ METRICS = ("accuracy",)
 def exam(cases: Sequence[Case], seed: int, options: Options) -> Iterator[Script]:
     """One dialogue a record."""
     for number, case in enumerate(cases):
-        turns: list[Say | Ask] = []
-        for turn in turns_of(number):
-            turns.append(
-                Ask(
-                    template=turn.template,
-                    text=turn.text,
-                    kind="choice",
-                    options=turn.options,
-                    answer=(turn.answer,),
-                    shows="key",
-                    media=() if turns else ("record",),
-                )
-            )
-        yield Script(case, case.id, tuple(turns))
+        yield Script(case, case.id, tuple([_ask(turn) for turn in turns_of(number)]))
+
+
+@functools.cache
+def _ask(turn: Turn) -> Ask:
+    """A question; all dialogues that have the same one with the same key share it."""
+    return Ask(
+        template=turn.template,
+        text=turn.text,
+        kind="choice",
+        options=turn.options,
+        answer=(turn.answer,),
+        shows="key",
+        media=("record",) if turn.template == "step1" else (),
+    )

@@ -13,7 +13,7 @@ from overread.runs.folder import Run
 
 def run(
     benchmark: str,
-    models: Sequence[str],
+    models: Sequence[str] | str,
     *,
     data: Mapping[str, str | Path] | None = None,
     out: str | Path = "",
@@ -29,7 +29,7 @@ def run(
 
     values: dict[str, Any] = {
         "benchmark": benchmark,
-        "models": tuple(models),
+        "models": _names(models),
         "data": {alias: str(path) for alias, path in (data or {}).items()},
         "out": str(out),
     }
@@ -38,9 +38,16 @@ def run(
         if key not in known:
             raise unknown_name("setting", key, known, where="overread.run(...)")
         values[key] = tuple(value) if isinstance(value, list) else value
+    values["judges"] = _names(values.get("judges", ()))
+    values["set"] = {key: str(value) for key, value in values.get("set", {}).items()}
     made, notes = pipeline.run(Settings(**values))
     made.notes = notes
     return made
+
+
+def _names(named: Sequence[str] | str) -> tuple[str, ...]:
+    """One name or several."""
+    return (named,) if isinstance(named, str) else tuple(named)
 
 
 def open_run(folder: str | Path) -> Run:

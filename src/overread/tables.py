@@ -310,31 +310,28 @@ def _column(annotation: Any) -> pl.DataType:
     return plain[annotation]
 
 
+_SCHEMAS: dict[type[Any], dict[str, pl.DataType]] = {}
+
+
 def schema(row: type[Any]) -> dict[str, pl.DataType]:
     """The columns of a row's table, in the order of its fields."""
-    hints = typing.get_type_hints(row)
-    return {field.name: _column(hints[field.name]) for field in dataclasses.fields(row)}
+    if row not in _SCHEMAS:
+        hints = typing.get_type_hints(row)
+        _SCHEMAS[row] = {field.name: _column(hints[field.name]) for field in dataclasses.fields(row)}
+    return dict(_SCHEMAS[row])
 
 
 def to_frame(rows: Iterable[Any], row: type[Any]) -> pl.DataFrame:
     """Rows as a data frame with exactly the columns of their table."""
     held = list(rows)
     return pl.DataFrame(
-        {name: _as_column([getattr(one, name) for one in held], kind) for name, kind in _schema(row).items()}
+        {name: _as_column([getattr(one, name) for one in held], kind) for name, kind in schema(row).items()}
     )
 
 
 def records_frame(records: Sequence[Mapping[str, Any]], row: type[Any]) -> pl.DataFrame:
     """Rows as plain dictionaries with the types of their table, such as JSON gives them; what they lack is null."""
-    return pl.DataFrame({n: _as_column([one.get(n) for one in records], kind) for n, kind in _schema(row).items()})
-
-
-_SCHEMAS: dict[type[Any], dict[str, pl.DataType]] = {}
-
-
-def _schema(row: type[Any]) -> dict[str, pl.DataType]:
-    """`schema`, remembered."""
-    return _SCHEMAS.get(row) or _SCHEMAS.setdefault(row, schema(row))
+    return pl.DataFrame({n: _as_column([one.get(n) for one in records], kind) for n, kind in schema(row).items()})
 
 
 # Column by column: handing lists and structs over value by value would cost ten times as much.
@@ -343,7 +340,7 @@ def _as_column(values: list[Any], kind: pl.DataType) -> pl.Series:
         return to_frame(values, type(values[0])).to_struct() if values else pl.Series([], dtype=kind)
     if not isinstance(kind, pl.List):
         if values and isinstance(values[0], Json):
-            values = [canonical(value) for value in values]
+            values = [canonical(value) if value else "{}" for value in values]
         return pl.Series(values, dtype=kind)
     filled = [value for value in values if value]
     inner = typing.cast("pl.DataType", kind.inner)
@@ -360,7 +357,7 @@ def _as_column(values: list[Any], kind: pl.DataType) -> pl.Series:
 def rows_of(frame: pl.DataFrame, row: type[Row]) -> Iterator[Row]:
     """The rows of a data frame, one object each, in order."""
     hints = typing.get_type_hints(row)
-    columns = [_values(frame[name], hints[name]) for name in _schema(row)]
+    columns = [_values(frame[name], hints[name]) for name in schema(row)]
     return itertools.starmap(row, zip(*columns, strict=True))
 
 
@@ -368,10 +365,17 @@ def _values(column: pl.Series, hint: Any) -> list[Any]:
     """What the fields of an annotation hold, one value a row."""
     if hint is Json:
         return [Json(json.loads(text)) for text in column]
+    if isinstance(column.dtype, pl.Struct):
+        return list(rows_of(column.struct.unnest(), hint))
     if not isinstance(column.dtype, pl.List):
         return column.to_list()
-    if not isinstance(column.dtype.inner, pl.Struct):
-        return [None if value is None else tuple(value) for value in column.to_list()]
-    inner = typing.get_args(hint)[0]
-    rows = rows_of(column.filter(column.list.len() > 0).explode().struct.unnest(), inner)
-    return [tuple(itertools.islice(rows, count)) for count in column.list.len().to_list()]
+    # Flat and cut again: handing lists over one by one would take five times as long.
+    inner = next(i for option in (hint, *typing.get_args(hint)) if (i := _element(option)) is not None)
+    counts = column.list.len()
+    elements = iter(_values(column.filter(counts > 0).explode(), inner))
+    return [None if count is None else tuple(itertools.islice(elements, count)) for count in counts.to_list()]
+
+
+def _element(hint: Any) -> Any:
+    """X of `tuple[X, ...]`; None of anything else."""
+    return typing.get_args(hint)[0] if typing.get_origin(hint) is tuple else None

@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import click.testing
@@ -23,14 +24,21 @@ EXAMPLES = Path(__file__).parent / "examples"
 FILES = ("benchmark", "model", "judge", "metric")
 
 
-@pytest.fixture(autouse=True)
-def forgetful(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What one test's benchmark has named by path is unknown to the next."""
-    monkeypatch.setattr(catalog, "_brought", {})
+@pytest.fixture
+def anew(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
+    """Forgets every file that was loaded by path, as a new process would."""
+
+    def forget() -> None:
+        monkeypatch.setattr(catalog, "_brought", {})
+        for name in [name for name in sys.modules if name.startswith("overread_file_")]:
+            monkeypatch.delitem(sys.modules, name)
+
+    forget()
+    return forget
 
 
 @pytest.fixture
-def mine(tmp_path: Path) -> Path:
+def mine(tmp_path: Path, anew: Callable[[], None]) -> Path:
     """A folder with the four example files, and a folder to call from that is another one."""
     folder = tmp_path / "mine"
     shutil.copytree(EXAMPLES, folder, ignore=shutil.ignore_patterns("__pycache__"))
@@ -69,16 +77,16 @@ def test_four_files_by_path_are_a_whole_exam(
 
 
 def test_later_commands_find_the_same_files_again(
-    mine: Path, phantom_data: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    mine: Path, phantom_data: dict[str, str], tmp_path: Path, anew: Callable[[], None]
 ) -> None:
     assert sit(mine, phantom_data, tmp_path / "run").exit_code == 0
-    monkeypatch.setattr(catalog, "_brought", {})
     for words in (
         ["judge", tmp_path / "run", "--judge", "option"],
         ["score", tmp_path / "run", "--json"],
         ["compare", tmp_path / "run", tmp_path / "run", "--metric", "metric", "--json"],
         ["report", tmp_path / "run", "--out", tmp_path / "page"],
     ):
+        anew()
         result = call(*words)
         assert result.exit_code == 0, (words, result.output, result.exception)
     assert {row["judge"] for row in json.loads(call("score", tmp_path / "run", "--json").stdout)} == {"judge", "option"}

@@ -161,7 +161,12 @@ def _branches(chain: _Chain, item: str) -> Iterator[Script]:
     for number, step in enumerate(chain.steps()):
         told += [Tell(ask) for ask in step[:-1]]
         forced = dataclasses.replace(
-            step[-1], options=YES_NO, answer=(chain.label,), shown_as=step[-1].options, stage=f"commit {number + 1}"
+            step[-1],
+            options=YES_NO,
+            answer=(chain.label,),
+            shown_as=step[-1].options,
+            stage=f"commit {number + 1}",
+            slices=(*chain.slices, f"stage=commit {number + 1}"),
         )
         yield Script(chain.case, item, (chain.say, Take("first", "first"), *told, forced), name=f"commit{number + 1}")
         told.append(Tell(step[-1]))

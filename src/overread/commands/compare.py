@@ -27,7 +27,8 @@ def compare_runs(first: Run, second: Run, metric: str | None = None, condition: 
             where=str(second.folder),
             do="compare runs of the same benchmark",
         )
-    name = metric or load("benchmarks", benchmark).METRICS[0]
+    metrics = load("benchmarks", benchmark).METRICS  # loaded in any case: it may bring the metric that is named
+    name = metric or metrics[0]
     module = load("metrics", name)
     ours, theirs = _marks(first, condition), _marks(second, condition)
     same = first.folder.resolve() == second.folder.resolve()

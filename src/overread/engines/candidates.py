@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from overread.catalog import file_hash, is_path, load, split_variant
-from overread.errors import BadInput
+from overread.errors import BadInput, OverreadError
 from overread.models import contract
 from overread.models.contract import ExamTables, Fitted, Model, Setting
 from overread.runs.folder import Seat
@@ -68,7 +68,7 @@ def seat_candidate(text: str, exam: Callable[[], ExamTables], media: Iterable[st
             cast("Fitted", model).fit(exam())
         return model
 
-    model = cast("Model", module.load(setting))
+    model = _loaded(module, setting, text)
     kinds = frozenset(_declared(model, module, "kinds"))
     forms: Mapping[str, str] = dict(_declared(model, module, "forms"))
     cannot = sorted(set(media) - set(forms))
@@ -88,9 +88,25 @@ def seat_candidate(text: str, exam: Callable[[], ExamTables], media: Iterable[st
     models = iter([model])
 
     def ready() -> Model:
-        return fitted(next(models, None) or cast("Model", module.load(setting)))
+        return fitted(next(models, None) or _loaded(module, setting, text))
 
     return Candidate(seat, model, kinds, forms, int(getattr(module, "BATCH", 32)), ready, _plain(origin))
+
+
+def _loaded(module: Any, setting: Setting, text: str) -> Model:
+    """The model; whatever a file of the user's raises is told with its name."""
+    try:
+        model = cast("Model", module.load(setting))
+        named = isinstance(model.identity(), Mapping)
+    except OverreadError:
+        raise
+    except Exception as error:
+        what = f"the model cannot be loaded: {type(error).__name__}: {error}"
+        raise BadInput(what, where=f"--model {text}", do="mend its file or its environment") from error
+    if not named:
+        what = f"the identity of the model is {type(model.identity()).__name__}, not a mapping"
+        raise BadInput(what, where=f"--model {text}", do="see overread/models/contract.py")
+    return model
 
 
 def _declared(model: Model, module: Any, name: str) -> Any:

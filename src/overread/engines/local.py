@@ -11,7 +11,7 @@ import os
 import platform
 import secrets
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import polars as pl
 
@@ -19,7 +19,7 @@ from overread.engines.candidates import Candidate
 from overread.engines.origin import origin
 from overread.engines.posing import Poser, Wanted, group
 from overread.engines.receipts import Receipts, Witness, fault
-from overread.engines.taking import Taker, close_model, failed, slot_of
+from overread.engines.taking import Taken, Taker, close_model, failed, slot_of
 from overread.exam.survey import rank
 from overread.media.reader import MediaReader
 from overread.models.contract import Answer, Pending, Posed
@@ -106,6 +106,7 @@ class _Asker:
 
     def _part(self, index: int, reader: MediaReader) -> None:
         start, stop = self.run.parts[index]
+        self.tried.clear()
         questions = self.run.part("questions", index)
         tables: dict[str, pl.DataFrame] = {"questions": questions}
         for wave in questions["wave"].unique().sort().to_list():
@@ -182,28 +183,36 @@ class _Asker:
             cannot = [p for p in one.questions if p.question.kind not in self.candidate.kinds]
             for pending in cannot:
                 reason = f"the model does not answer questions of kind {pending.question.kind}"
-                self._record(one, pending, failed(slot_of(pending), reason), now)
+                self._record([(one, pending, failed(slot_of(pending), reason))], now)
             if not cannot:
                 able.append(one)
             elif len(cannot) < len(one.questions):
                 able.append(dataclasses.replace(one, questions=tuple(p for p in one.questions if p not in cannot)))
         if not able:
             return
-        waiting = {slot_of(pending): pending for one in able for pending in one.questions}
-        for one, answer in self.taker.take(able):
-            self._record(one, waiting[slot_of(answer)], answer, now)
+        for answers in self.taker.take(able):
+            self._record(answers, now)
 
-    def _record(self, posed: Posed, pending: Pending, answer: Answer, now: Standing) -> None:
-        if self.candidate.seat.looks and answer.status != "failed":
-            given = posed.look.given if isinstance(posed.look, Witness) else {}
-            reason = fault(posed, pending, answer, given)
-            if reason:
-                answer = failed(slot_of(answer), reason)
-        receipts = [self.receipts.of(seen) for seen in answer.seen]
-        self.writer.add([self._reply(pending, answer, receipts, now)], receipts)
-        self.tried.add(slot_of(answer))
-        self.done += 1
-        self.failed += answer.status == "failed"
+    def _record(self, answers: Iterable[Taken], now: Standing) -> None:
+        replies: list[Reply] = []
+        receipts: dict[str, Receipt] = {}
+        for posed, pending, answer in answers:
+            given = self._held_against_receipts(posed, pending, answer)
+            mine = [self.receipts.of(seen) for seen in given.seen]
+            replies.append(self._reply(pending, given, mine, now))
+            receipts.update({receipt.id: receipt for receipt in mine})
+            self.failed += given.status == "failed"
+        self.writer.add(replies, receipts.values())
+        self.tried.update([(reply.question, reply.seed, reply.sample) for reply in replies])
+        self.done += len(replies)
+
+    def _held_against_receipts(self, posed: Posed, pending: Pending, answer: Answer) -> Answer:
+        """The answer, or a failed one where its receipts do not show that the model got what was attached."""
+        if not self.candidate.seat.looks or answer.status == "failed":
+            return answer
+        given = posed.look.given if isinstance(posed.look, Witness) else {}
+        reason = fault(posed, pending, answer, given)
+        return failed(slot_of(answer), reason) if reason else answer
 
     def _reply(self, pending: Pending, answer: Answer, receipts: Sequence[Receipt], now: Standing) -> Reply:
         question = pending.question
@@ -217,7 +226,7 @@ class _Asker:
             self.writer.put_blob(answer.blob, blob)
         at = time.time()
         return Reply(
-            id=content_id(question.id, self.identity, repr((answer.seed, answer.sample, at)), self.writer.worker),
+            id=content_id(f"{question.id} {answer.seed} {answer.sample} {at!r}", self.identity, self.writer.worker),
             question=question.id,
             place=question.place,
             model=self.candidate.seat.model,

@@ -33,9 +33,11 @@ class Poser:
     @classmethod
     def of_part(cls, tables: Mapping[str, pl.DataFrame], wanted: Iterable[Wanted]) -> Poser:
         """A poser for some dialogues of a part."""
-        ids = pl.Series(sorted({w.dialogue for w in wanted}), dtype=pl.String).implode()
-        dialogues = tables["dialogues"].filter(pl.col("id").is_in(ids))
-        questions = tables["questions"].filter(pl.col("dialogue").is_in(ids))
+        ids = pl.Series(sorted({w.dialogue for w in wanted}), dtype=pl.String)
+        if len(ids) == tables["dialogues"].height:
+            return cls(tables["dialogues"], tables["questions"], tables["key"])
+        dialogues = tables["dialogues"].filter(pl.col("id").is_in(ids.implode()))
+        questions = tables["questions"].filter(pl.col("dialogue").is_in(ids.implode()))
         key = tables["key"].join(questions.select("place"), on="place", how="semi")
         return cls(dialogues, questions, key)
 

@@ -8,7 +8,6 @@ from overread.media.contract import Delivered
 from overread.models.contract import Answer, Look, Pending, Posed, Seen
 from overread.tables import Media, Receipt, content_id
 
-
 REMEMBERED = 1024
 
 
@@ -34,8 +33,9 @@ def attached(posed: Posed, pending: Pending) -> list[Media]:
 
 def fault(posed: Posed, pending: Pending, answer: Answer, given: Mapping[Media, Delivered]) -> str:
     """Why an answer cannot count, as far as its receipts tell; empty when they are in order."""
-    seen = {(s.media.uri, s.media.select, s.media.change): s for s in answer.seen}
-    for media in attached(posed, pending):
+    shown = attached(posed, pending)
+    seen = {(s.media.uri, s.media.select, s.media.change): s for s in answer.seen} if shown else {}
+    for media in shown:
         receipt = seen.get((media.uri, media.select, media.change))
         if receipt is None or receipt.level == "none":
             return f"no receipt: nothing shows that {media.name!r} reached the model"

@@ -5,6 +5,7 @@ The model runs in a thread of its own, so that one that hangs can be left behind
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import math
 import queue
@@ -16,6 +17,12 @@ from overread.models.contract import Answer, Model, Pending, Posed
 
 Slot = tuple[str, int, int]
 """question, seed, sample"""
+
+Taken = tuple[Posed, Pending, Answer]
+"""An answer with the question that it answers."""
+
+TOGETHER = 512
+"""At most so many answers are handed on together."""
 
 _Queue = queue.SimpleQueue["Answer | BaseException | None"]
 
@@ -38,13 +45,15 @@ class Taker:
         self.hung = 0
         self.raised = 0
 
-    def take(self, batch: Sequence[Posed]) -> Iterator[tuple[Posed, Answer]]:
+    def take(self, batch: Sequence[Posed]) -> Iterator[list[Taken]]:
         """One answer to each pending question of each dialogue, failed ones included, as they come.
+
+        Answers that are there already come together in one list, so that they can be written at once.
 
         When a batch raises or hangs, the dialogues that it left open are asked again one by one, so that only the
         guilty ones fail.
         """
-        left = {slot_of(pending): posed for posed in batch for pending in posed.questions}
+        left = {slot_of(pending): (posed, pending) for posed in batch for pending in posed.questions}
         try:
             yield from self._collect(batch, left)
             reason = "the model gave no answer"
@@ -56,20 +65,23 @@ class Taker:
                     if open_ones:
                         yield from self.take([dataclasses.replace(posed, questions=open_ones)])
                 return
-        for slot, posed in left.items():
-            yield posed, failed(slot, reason)
+        yield [(*asked, failed(slot, reason)) for slot, asked in left.items()]
 
-    def _collect(self, batch: Sequence[Posed], left: dict[Slot, Posed]) -> Iterator[tuple[Posed, Answer]]:
+    def _collect(self, batch: Sequence[Posed], left: dict[Slot, tuple[Posed, Pending]]) -> Iterator[list[Taken]]:
         answered: set[Slot] = set()
-        for answer in self._with_limit(batch):
-            slot = slot_of(answer)
-            if slot in left:
-                answered.add(slot)
-                yield left.pop(slot), checked(answer)
-            elif slot in answered:
-                self.repeated += 1
-            else:
-                self.unknown += 1
+        for answers in self._with_limit(batch):
+            taken = []
+            for answer in answers:
+                slot = slot_of(answer)
+                asked = left.pop(slot, None)
+                if asked is not None:
+                    answered.add(slot)
+                    taken.append((*asked, checked(answer)))
+                elif slot in answered:
+                    self.repeated += 1
+                else:
+                    self.unknown += 1
+            yield taken
 
     def close(self) -> None:
         """Lets the model give back what it holds: a process, a graphics card."""
@@ -77,24 +89,28 @@ class Taker:
         if model is not None:
             close_model(model)
 
-    def _with_limit(self, batch: Sequence[Posed]) -> Iterator[Answer]:
+    def _with_limit(self, batch: Sequence[Posed]) -> Iterator[list[Answer]]:
         if self._model is None:
             self._model = self._load()
         said: _Queue = queue.SimpleQueue()
         threading.Thread(target=_feed, args=(self._model, batch, said), daemon=True).start()
         while True:
             try:
-                answer = said.get(timeout=self._seconds)
+                come = [said.get(timeout=self._seconds)]
             except queue.Empty:
                 self.hung += 1
                 self.close()
                 raise Hanging(f"the model said nothing for {self._seconds:g} s") from None
-            if answer is None:
+            with contextlib.suppress(queue.Empty):
+                while not _is_end(come[-1]) and len(come) < TOGETHER:
+                    come.append(said.get_nowait())
+            yield [answer for answer in come if answer is not None and not isinstance(answer, BaseException)]
+            last = come[-1]
+            if last is None:
                 return
-            if isinstance(answer, BaseException):
+            if isinstance(last, BaseException):
                 self.raised += 1
-                raise ModelFault(_why(answer)) from answer
-            yield answer
+                raise ModelFault(_why(last)) from last
 
 
 def _feed(model: Model, batch: Iterable[Posed], said: _Queue) -> None:
@@ -104,6 +120,10 @@ def _feed(model: Model, batch: Iterable[Posed], said: _Queue) -> None:
         said.put(None)
     except BaseException as error:  # noqa: BLE001  whatever a model raises becomes a failed reply, with the reason
         said.put(error)
+
+
+def _is_end(said: Answer | BaseException | None) -> bool:
+    return said is None or isinstance(said, BaseException)
 
 
 def _why(error: BaseException) -> str:
@@ -163,7 +183,7 @@ def _is_plain_text(answer: Answer) -> bool:
     """Whether an answer is nothing but a text that can be kept as it is: the common case, and a fast one."""
     if type(answer.text) is not str or not answer.text.isascii() or answer.reason != "":
         return False
-    return answer.choice is answer.option_scores is answer.number is answer.spread is None
+    return all(part is None for part in (answer.choice, answer.option_scores, answer.number, answer.spread))
 
 
 def _clean(text: str) -> str:

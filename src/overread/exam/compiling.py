@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import hashlib
+import operator
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -18,6 +19,11 @@ from overread.exam.survey import Asked, Partner, Survey, answers_of
 from overread.exam.waves import Step, plan
 from overread.media.conditions import BLIND, TEXT_PROBES, vary
 from overread.tables import Dialogue, Key, Question, Turn
+
+VALUES = {
+    kind: operator.attrgetter(*[field.name for field in dataclasses.fields(kind)]) for kind in (Say, Ask, Tell, Take)
+}
+"""For each kind of turn, what gives all its values, in order."""
 
 MEDIUM_COST = 1000
 """What one medium costs beside text, roughly in tokens."""
@@ -113,7 +119,7 @@ class _Item:
         shown = varied.shown_media()
         head = (exam.benchmark, exam.protocol, script.case.id, script.item, script.name, condition)
         turns = _Turns(self, varied, condition, framing, hashlib.blake2b(repr((*head, shown)).encode(), digest_size=12))
-        turns.write(answers_of(varied), partner)
+        turns.write(answers_of(varied) if partner else {}, partner)
         dialogue = Dialogue(
             id=turns.id,
             benchmark=exam.benchmark,
@@ -148,8 +154,9 @@ class _Turns:
         self.length = 0
 
     def _identify(self, digest: hashlib.blake2b) -> str:
-        for turn in self.script.turns:
-            digest.update(repr(turn).encode("utf-8", "surrogatepass"))
+        # The representation of a whole dataclass takes three times as long as that of its values.
+        values = [(type(turn).__name__, VALUES[type(turn)](turn)) for turn in self.script.turns]
+        digest.update(repr(values).encode("utf-8", "surrogatepass"))
         return digest.hexdigest()
 
     def write(self, answers: dict[Asked, int], partner: Partner | None) -> None:
@@ -163,9 +170,11 @@ class _Turns:
             elif isinstance(turn, Tell):
                 self._tell(turn.ask)
             else:
-                asked = (self.script.name, turn.template, seen[turn.template])
-                seen[turn.template] += 1
-                same = partner is not None and partner.answers.get(asked, answers[asked]) == answers[asked]
+                same = False
+                if partner is not None:
+                    asked = (self.script.name, turn.template, seen[turn.template])
+                    seen[turn.template] += 1
+                    same = partner.answers.get(asked, answers[asked]) == answers[asked]
                 self._ask(turn, scored=not same)
 
     def _send(self, role: str, text: str, media: tuple[str, ...]) -> None:
@@ -173,6 +182,8 @@ class _Turns:
         self.sent.update(f"{role}\x1f{self._attached(media)}\x1f{text}\x1d".encode("utf-8", "surrogatepass"))
 
     def _attached(self, media: tuple[str, ...]) -> str:
+        if not media:
+            return ""
         try:
             return "\x1c".join([self.addresses[name] for name in media])
         except KeyError as error:
@@ -276,9 +287,9 @@ def _check(ask: Ask, item: str) -> None:
         answer = ask.answer if isinstance(ask.answer, tuple) else ()
         if not ask.options:
             wrong = "is a choice without options"
-        elif len(set(ask.options)) < len(ask.options):
+        elif len(offered := set(ask.options)) < len(ask.options):
             wrong = "has the same option twice"
-        elif not set(answer) <= set(ask.options) or (len(answer) != 1 and not ask.many):
+        elif not offered.issuperset(answer) or (len(answer) != 1 and not ask.many):
             wrong = "has a key that is not among its options, or not exactly one"
     elif ask.kind == "number" and (isinstance(ask.answer, tuple) or not abs(ask.answer) < float("inf")):
         wrong = "asks for a number and its key is none"

@@ -21,7 +21,7 @@ import polars as pl
 
 from overread.errors import BadRun
 from overread.runs.parts import cannot_write, damaged, read_part, write_atomically, write_part
-from overread.tables import Receipt, Reply, canonical, records_frame, schema
+from overread.tables import Receipt, Reply, canonical, records_frame, schema, to_frame
 
 _Rows = dict[str, list[dict[str, Any]]]
 
@@ -35,8 +35,9 @@ class ReplyWriter:
     def __init__(self, folder: Path, worker: str, *, lines_a_file: int = LINES_A_FILE) -> None:
         self.folder, self.worker = folder, worker
         self._lines_a_file = lines_a_file
-        self._receipts: set[str] = set()
-        self._count = self._number = 0
+        self._receipts: dict[str, Receipt] = {}
+        self._replies: list[Reply] = []
+        self._number = 0
         self._synced = time.monotonic()
         self._open()
 
@@ -50,15 +51,9 @@ class ReplyWriter:
 
     def add(self, replies: Iterable[Reply], receipts: Iterable[Receipt]) -> None:
         """Appends replies and, before them, those of their receipts that this file does not have yet."""
-        lines = []
-        for receipt in receipts:
-            if receipt.id not in self._receipts:
-                self._receipts.add(receipt.id)
-                lines.append(_line("receipt", receipt))
-        for reply in replies:
-            lines.append(_line("reply", reply))
-            self._count += 1
-        data = b"".join(lines)
+        fresh = {receipt.id: receipt for receipt in receipts if receipt.id not in self._receipts}
+        come = list(replies)
+        data = b"".join([_line("receipt", receipt) for receipt in fresh.values()] + [_line("reply", r) for r in come])
         try:
             while data:
                 data = data[self._file.write(data) or 0 :]
@@ -67,7 +62,9 @@ class ReplyWriter:
                 self._synced = time.monotonic()
         except OSError as error:
             raise cannot_write(self.path, error) from error
-        if self._count >= self._lines_a_file:
+        self._receipts.update(fresh)
+        self._replies += come
+        if len(self._replies) >= self._lines_a_file:
             self._compact()
             self._open()
 
@@ -78,16 +75,15 @@ class ReplyWriter:
             write_atomically(path, data)
 
     def _compact(self) -> None:
-        """Turns the lines into a part and removes them."""
+        """Turns what the lines hold into a part and removes them."""
         self._file.close()
-        replies, receipts, _ = parse_lines(self.path, 0)
         name = self.path.with_suffix(".parquet").name
-        write_part(self.folder / "receipts" / name, receipts)
-        write_part(self.folder / "replies" / name, replies.sort("place"))
+        write_part(self.folder / "receipts" / name, to_frame(self._receipts.values(), Receipt))
+        write_part(self.folder / "replies" / name, to_frame(self._replies, Reply).sort("place"))
         self.path.unlink()
         self._receipts.clear()
+        self._replies.clear()
         self._number += 1
-        self._count = 0
 
     def __enter__(self) -> Self:
         return self
@@ -99,7 +95,7 @@ class ReplyWriter:
             return
         if kind is not None and issubclass(kind, BadRun):
             self._file.close()  # the disk is full or gone: leave the lines as they are
-        elif self._count:
+        elif self._replies:
             self._compact()
         else:
             self._file.close()
@@ -112,7 +108,7 @@ _ENCODE = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
 def _line(kind: str, row: Reply | Receipt) -> bytes:
     record = {name: value for name in row.__dataclass_fields__ if (value := getattr(row, name)) is not None}
     if isinstance(row, Reply):
-        record["usage"] = canonical(row.usage)
+        record["usage"] = canonical(row.usage) if row.usage else "{}"
     return (_ENCODE({kind: record}) + "\n").encode()
 
 
