@@ -9,14 +9,18 @@ from types import ModuleType
 
 import polars as pl
 
-from overread.catalog import describe, load
+from overread.catalog import describe, is_path, load
 from overread.errors import BadInput, BadRun
 from overread.judges.contract import COLUMNS, FINDING
-from overread.runs.folder import Run, part_name, safe_name
+from overread.runs.folder import Run, part_name, read_json, safe_name, write_json
 from overread.runs.parts import read_part, write_part
 from overread.runs.replies import ReplyReader
 from overread.runs.standing import standing
 from overread.tables import Verdict, schema
+
+
+PANEL = "panel.json"
+"""Names the judges of a folder of verdicts."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -24,6 +28,7 @@ class Panel:
     """The judges that decide together, one for each kind of question."""
 
     label: str
+    names: tuple[str, ...]
     by_kind: dict[str, tuple[str, ModuleType]]
 
     @classmethod
@@ -35,7 +40,8 @@ class Panel:
             module = load("judges", name)
             for kind in module.KINDS:
                 by_kind.setdefault(kind, (name, module))
-        return cls("+".join(dict.fromkeys(Path(name).stem for name in names)), by_kind)
+        label = "+".join(dict.fromkeys(Path(name).stem if is_path(name) else name for name in names))
+        return cls(label, tuple(str(Path(n).resolve()) if is_path(n) else n for n in names), by_kind)
 
     @property
     def folder(self) -> str:
@@ -45,6 +51,7 @@ class Panel:
 
 def judge_run(run: Run, panel: Panel) -> None:
     """Writes the verdicts of a panel on every reply that counts."""
+    write_json(run.folder / "verdicts" / panel.folder / PANEL, {"judges": panel.names})
     reader = ReplyReader(run.folder)
     reader.refresh()
     names = {seat.identity: seat.model for seat in run.seats()}
@@ -99,6 +106,11 @@ def _verdicts(replies: pl.DataFrame, findings: Sequence[pl.DataFrame], names: di
 def panels(run: Run) -> list[str]:
     """The folders of the verdicts that a run has."""
     return sorted(path.name for path in (run.folder / "verdicts").glob("*") if path.is_dir())
+
+
+def panel_of(run: Run, folder: str) -> Panel:
+    """The panel whose verdicts lie in a folder."""
+    return Panel.of(read_json(run.folder / "verdicts" / folder / PANEL)["judges"])
 
 
 def verdicts_of(run: Run, folder: str, index: int) -> pl.DataFrame:

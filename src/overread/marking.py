@@ -8,7 +8,7 @@ import polars as pl
 
 from overread.judging import verdicts_of
 from overread.metrics.contract import MARKS
-from overread.runs.folder import Run, Seat
+from overread.runs.folder import Run
 
 ROUNDING = 1e-9
 """What a limit may miss a whole number by and still reach it."""
@@ -28,8 +28,14 @@ def _marks(run: Run, panel: str, index: int) -> pl.DataFrame:
     ).rename({"id": "question"})
     key = run.part("key", index, ["place", "answer", "number", "tolerance", "stage", "slices", "scored"])
     dialogues = run.part("dialogues", index, ["id", "protocol", "condition", "case", "patient"])
+    stage = pl.concat_str(pl.lit("stage="), "stage")
+    key = key.with_columns(
+        slices=pl.when((pl.col("stage") == "") | pl.col("slices").list.contains(stage))
+        .then("slices")
+        .otherwise(pl.concat_list("slices", stage))
+    )
     base = (
-        questions.join(key.filter("scored").drop("scored"), on="place")
+        questions.join(key, on="place")
         .join(dialogues.rename({"id": "dialogue"}), on="dialogue")
         .with_columns(chance_credit=_chance_credit(), chance_error=_chance_error())
     )
@@ -47,18 +53,10 @@ def _marks(run: Run, panel: str, index: int) -> pl.DataFrame:
 
 def _slots(run: Run) -> pl.DataFrame:
     """Each model with the seeds and samples at which it is asked."""
-    asked = run.exam
-    rows = [(seat.model, seat.looks, seed, sample) for seat in run.seats() for seed, sample in repeats(seat, asked)]
+    often = (run.exam["seed"], run.exam["seeds"], run.exam["samples"])
+    rows = [(seat.model, seat.looks, *repeat) for seat in run.seats() for repeat in seat.repeats(*often)]
     columns = {"model": pl.String, "looks": pl.Boolean, "seed": pl.Int64, "sample": pl.Int64}
     return pl.DataFrame(rows, schema=columns, orient="row")
-
-
-def repeats(seat: Seat, exam: dict[str, int]) -> list[tuple[int, int]]:
-    """The seeds and samples at which a model is asked: one where another could not change its answer."""
-    if not seat.samples:
-        return [(exam["seed"], 0)]
-    seeds = range(exam["seed"], exam["seed"] + exam["seeds"])
-    return [(seed, sample) for seed in seeds for sample in range(exam["samples"])]
 
 
 def _chance_credit() -> pl.Expr:

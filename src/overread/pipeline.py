@@ -7,7 +7,6 @@ Each stage reads what the one before wrote into the run folder, part by part, an
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -16,28 +15,21 @@ from typing import Any
 
 import polars as pl
 
-from overread.catalog import describe, load, split_variant
+from overread.catalog import load
 from overread.engines import local
 from overread.engines.candidates import Candidate, seat_candidate
-from overread.errors import BadInput, NotYet, unknown_name
-from overread.exam.compiling import Exam, compile_parts
-from overread.exam.framing import load_framings
-from overread.exam.script import Options, Script
-from overread.exam.survey import survey
-from overread.judging import Panel, judge_run, panels
+from overread.errors import NotYet, unknown_name
+from overread.exam.publishing import check_same_data, exam_of, publish
+from overread.judging import Panel, judge_run, panel_of, panels
 from overread.marking import marks_of
-from overread.media.conditions import parse_conditions
 from overread.metrics.tally import Tally
 from overread.models.contract import ExamTables
 from overread.report.page import write_page
 from overread.roots import Roots
-from overread.runs.folder import EXAM_TABLES, Run, part_name, write_exam_part, write_json
+from overread.runs.folder import EXAM_TABLES, Run, part_name, write_json
 from overread.runs.parts import write_part
 from overread.settings import ASK, SCORE, Settings, number_in
-from overread.tables import SCHEMA_VERSION, Case, Dialogue, Key, Question, content_id, to_frame
-
-PART_SIZE = 16_384
-"""Questions a part: what is held in memory at once."""
+from overread.tables import SCHEMA_VERSION, Case
 
 Progress = Callable[[str, int, int], None]
 
@@ -53,82 +45,21 @@ def run(settings: Settings, progress: Progress = lambda what, done, whole: None)
 
 
 def compile_exam(settings: Settings) -> Run:
-    """Cases -> dialogues and key in the run folder; a run that is there already is gone on with."""
+    """Cases -> dialogues and key in the run folder; a run that is there already is gone on with, on the same data."""
     module = load("benchmarks", settings.benchmark)
-    exam, wanted = _wanted(settings, module)
-    if Run.exists(settings.folder):
-        there = Run(settings.folder)
-        there.check_same_exam(wanted)
-        return there
-    cases = list(read_cases(settings, module.ARCHIVES))
-    options = Options(exam.protocol, split_variant(settings.benchmark)[1], wanted["options"])
-
-    def scripts() -> Iterator[Script]:
-        return iter(module.exam(cases, settings.seed, options))
-
-    everyone = settings.conditions != "floors"
-    found = survey(scripts(), settings.seed, settings.limit, everyone=everyone, swap="swap" in exam.conditions)
-    if not found.questions:
-        raise BadInput(
-            f"the benchmark {settings.benchmark} finds nothing to ask in {len(cases)} cases",
-            where=", ".join(module.ARCHIVES),
-            do="check the data with `overread data check ALIAS`",
-        )
-    parts: list[tuple[int, int]] = []
-    used: set[str] = set()
-    digest = hashlib.blake2b(digest_size=12)
-    for index, part in enumerate(compile_parts(exam, scripts(), found, PART_SIZE)):
-        frames = {
-            "dialogues": to_frame(part.dialogues, Dialogue),
-            "questions": to_frame(part.questions, Question),
-            "key": to_frame(part.key, Key),
-        }
-        write_exam_part(settings.folder, index, frames)
-        parts.append((part.start, part.stop))
-        used.update(dialogue.case for dialogue in part.dialogues)
-        digest.update("".join(question.prompt for question in part.questions).encode())
-    kept = to_frame((case for case in cases if case.id in used), Case)
-    write_part(settings.folder / "cases" / part_name(0), kept)
-    counts = {"cases": len(used), "items": found.items, "questions": parts[-1][1], "blind_patients": len(found.blind)}
-    manifest = {
-        "exam": wanted,
-        "parts": parts,
-        "counts": counts,
-        "without_swap_partner": found.unpaired,
-        "fingerprint": digest.hexdigest(),
-        "data": _fingerprints(kept),
-        "command": list(settings.command),
-    }
-    return Run.publish(settings.folder, manifest)
+    if not Run.exists(settings.folder):
+        return publish(settings, module, list(read_cases(settings, module.ARCHIVES)))
+    there = Run(settings.folder)
+    there.check_same_exam(exam_of(settings, module)[1])
+    if _has_data(settings, module.ARCHIVES):
+        check_same_data(there, list(read_cases(settings, module.ARCHIVES)))
+    return there
 
 
-def _fingerprints(cases: pl.DataFrame) -> dict[str, str]:
-    """For each archive a hash of the cases that were used, with all their facts."""
-    by_archive = cases.sort("id").group_by("archive", maintain_order=True)
-    return {str(archive): content_id(some.write_ndjson()) for (archive,), some in by_archive}
-
-
-def _wanted(settings: Settings, module: ModuleType) -> tuple[Exam, dict[str, Any]]:
-    """The exam as the settings mean it, and what tells it from others."""
-    entry = describe("benchmarks", settings.benchmark)
-    protocol = settings.protocol or module.PROTOCOLS[0]
-    if protocol not in module.PROTOCOLS:
-        raise unknown_name(f"protocol of {entry.name}", protocol, module.PROTOCOLS, where="--protocol")
-    conditions = parse_conditions(settings.conditions, module.PROBES)
-    options = settings.section(entry.name, getattr(module, "OPTIONS", {}))
-    exam = Exam(settings.benchmark, protocol, conditions, settings.seed, load_framings())
-    wanted = {
-        "benchmark": settings.benchmark,
-        "protocol": protocol,
-        "conditions": list(conditions),
-        "blind": "a fifth" if settings.conditions == "floors" else "all",
-        "options": options,
-        "seed": settings.seed,
-        "seeds": settings.seeds,
-        "samples": settings.samples,
-        "limit": settings.limit,
-    }
-    return exam, wanted
+def _has_data(settings: Settings, archives: Sequence[str]) -> bool:
+    """Whether this machine knows where the data lie; judging and models that never look do without them."""
+    known = find_roots(settings.data).names()
+    return all(load("archives", name).ALIAS in known for name in archives)
 
 
 def find_roots(data: Mapping[str, str]) -> Roots:
@@ -148,7 +79,8 @@ def seat(made: Run, settings: Settings) -> list[Candidate]:
     """The models of the settings, loaded; `prior` and `oracle` are given the key."""
 
     def exam() -> ExamTables:
-        return ExamTables(*(pl.scan_parquet(made.folder / table / "*.parquet", glob=True) for table in EXAM_TABLES))
+        paths = ([made.part_path(table, index) for index in range(len(made.parts))] for table in EXAM_TABLES)
+        return ExamTables(*(pl.scan_parquet(some, glob=False) for some in paths))
 
     shown = {medium["kind"] for index in range(len(made.parts)) for medium in _media(made, index)}
     return [seat_candidate(text, exam, shown) for text in dict.fromkeys(settings.models)]
@@ -168,8 +100,13 @@ def ask(made: Run, settings: Settings, progress: Progress = lambda what, done, w
             )
         raise unknown_name("engine", settings.engine, ("local", "slurm"), where="--engine")
     section = settings.section("ask", ASK)
+    candidates = seat(made, settings)
+    roots = find_roots(settings.data)
+    if any(candidate.seat.looks for candidate in candidates):
+        for name in load("benchmarks", made.exam["benchmark"]).ARCHIVES:
+            roots.root(load("archives", name).ALIAS)  # an alias that is not set is told before anything is asked
     asking = local.Asking(
-        roots=find_roots(settings.data),
+        roots=roots,
         seed=settings.seed,
         seeds=settings.seeds,
         samples=settings.samples,
@@ -179,14 +116,20 @@ def ask(made: Run, settings: Settings, progress: Progress = lambda what, done, w
         command=settings.command,
         progress=progress,
     )
-    return local.ask(made, seat(made, settings), asking)
+    return local.ask(made, candidates, asking)
 
 
 def judge(made: Run, judges: Sequence[str] = ()) -> str:
-    """Replies -> verdicts, by the judges named or those of the benchmark; returns the label of the panel."""
+    """Replies -> verdicts, by the judges named or those of the benchmark; returns the folder of the panel.
+
+    Panels that judged before judge again, so that all verdicts of a run are on the same replies.
+    """
     module = load("benchmarks", made.exam["benchmark"])
     panel = Panel.of(judges or module.JUDGES)
     judge_run(made, panel)
+    for other in panels(made):
+        if other != panel.folder:
+            judge_run(made, panel_of(made, other))  # replies may have come since
     return panel.folder
 
 

@@ -63,7 +63,8 @@ class Settings:
                     where="--set",
                     do=f"write {name}.KEY=VALUE, ask.KEY=VALUE or score.KEY=VALUE",
                 )
-        for label, number in (("seeds", self.seeds), ("samples", self.samples), ("limit", self.limit or 1)):
+        limit = 1 if self.limit is None else self.limit
+        for label, number in (("seeds", self.seeds), ("samples", self.samples), ("limit", limit)):
             if number < 1:
                 raise BadInput(
                     f"--{label} must be at least 1, not {number}", do=f"give a positive number for --{label}"

@@ -157,8 +157,9 @@ class Key:
     tolerance: float | None = None
     """How far a number may be off and still be right, in the question's unit."""
     stage: str = ""
+    """The kind of step it is; scores are read by it as by a slice `stage=...`."""
     slices: tuple[str, ...] = ()
-    """`name=value` labels to read scores by."""
+    """Other `name=value` labels to read scores by."""
     scored: bool = True
     """False where the key says nothing: a swapped study that happens to have the same answer."""
 

@@ -45,7 +45,7 @@ def mark(draw: st.DrawFn, dialogue: int, place: int) -> dict[str, Any]:
     return {
         "protocol": "p", "judge": "j", "case": f"c{dialogue}", "dialogue": f"d{dialogue}", "place": place,
         "question": f"d{dialogue}-{place}", "item": f"i{dialogue}/{place}", "template": f"t{place}", "kind": kind,
-        "stage": "s", "slices": draw(st.sampled_from([[], ["a=1"], ["a=1", "b=2"]])), "sample": 0,
+        "stage": "s", "scored": True, "slices": draw(st.sampled_from([[], ["a=1"], ["a=1", "b=2"]])), "sample": 0,
         "options": ["a", "b"] if kind == "choice" else [], "answer": ["a"], "status": status, "parsed": None,
         "correct": credit == 1.0 if status == "read" else None, "credit": credit,
         "error": draw(st.sampled_from([0.0, 2.5])) if number else None, "probability": None,

@@ -17,7 +17,8 @@ USUAL: Row = {
     "protocol": "single", "condition": "plain", "model": "m", "judge": "option", "patient": "p", "case": "c",
     "dialogue": "d", "question": "", "item": "i", "place": 0, "template": "t", "kind": "choice", "stage": "",
     "slices": [], "options": ["a", "b"], "answer": ["a"], "seed": 0, "sample": 0, "status": "read", "parsed": None,
-    "correct": None, "credit": 0.0, "error": None, "probability": None, "chance_credit": 0.5, "chance_error": None,
+    "scored": True, "correct": None, "credit": 0.0, "error": None, "probability": None,
+    "chance_credit": 0.5, "chance_error": None,
 }  # fmt: skip
 
 

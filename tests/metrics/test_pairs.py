@@ -77,6 +77,9 @@ def test_consistency_is_the_share_of_read_pairs_that_agree(make_marks: Any, prob
     plain = read(side("plain", 1, 1, 0, 0), "a", "a\nb", "b", "b")
     other = read(side(probe, 1, 1, 0, 0), "a", "b\na", "c", "b")
     other[3] |= {"status": "refused", "parsed": None}
+    if probe == "mirror":
+        for row in other:
+            row["answer"] = ["moved"]
     found = measure(make_marks(plain + other), f"{probe}_consistency", probe)
     assert (found["value"], found["n"]) == (pytest.approx(2 / 3), 3)
     assert found["direction"] == ("less" if probe == "mirror" else "more")
@@ -84,9 +87,22 @@ def test_consistency_is_the_share_of_read_pairs_that_agree(make_marks: Any, prob
 
 def test_following_is_being_right_on_both_sides_where_the_probe_has_a_key(make_marks: Any) -> None:
     probe = side("mirror", 1, 0, 1, 1)
-    probe[3]["answer"] = []
+    probe[3]["scored"] = False
     found = measure(make_marks(side("plain", 1, 1, 0, 1) + probe), "mirror_follow", "mirror")
     assert (found["value"], found["n"]) == (pytest.approx(1 / 3), 3)
+
+
+def test_a_probe_that_leaves_the_answer_as_it_was_says_nothing_by_an_answer_that_stays(make_marks: Any) -> None:
+    probe = read(side("mirror", 1, 1, 1), "a", "a", "b")
+    probe[1]["scored"], probe[2]["answer"] = False, ["moved"]
+    found = measure(make_marks(read(side("plain", 1, 1, 1), "a", "a", "a") + probe), "mirror_consistency", "mirror")
+    assert (found["value"], found["n"]) == (0.5, 2)
+
+
+def test_a_base_model_that_never_looks_is_taken_as_it_is_under_plain(make_marks: Any) -> None:
+    marks = make_marks(side("plain", 1, 1) + side("text", 1, 1) + side("plain", 0, 1, model="words"))
+    found = measure(marks, "accuracy:leakage", "plain", base={"m": "words"})
+    assert (found["value"], found["n"]) == (0.5, 2)
 
 
 def test_leakage_is_text_above_the_text_of_the_base_model(make_marks: Any) -> None:

@@ -60,6 +60,7 @@ class _Chain:
         pool = present if present and (draw.random() < 0.5 or not absent) else absent
         self.target: str = pool[int(draw.integers(len(pool)))]
         self.name = diagnoses[self.target]["name"]
+        self.kept = diagnoses[self.target]["reversed"] == "kept"
         self.label = "Yes" if self.target in present else "No"
         self.slices = (f"diagnosis={self.target}", f"sex={case.facts.get('sex', 'unknown')}")
 
@@ -123,7 +124,8 @@ class _Chain:
             options=tuple(options),
             answer=(answer,),
             stage=stage,
-            slices=(*self.slices, f"stage={stage}"),
+            slices=self.slices,
+            follow={"reverse": (answer,)} if self.kept else {},
         )
 
 
@@ -166,7 +168,6 @@ def _branches(chain: _Chain, item: str) -> Iterator[Script]:
             answer=(chain.label,),
             shown_as=step[-1].options,
             stage=f"commit {number + 1}",
-            slices=(*chain.slices, f"stage=commit {number + 1}"),
         )
         yield Script(chain.case, item, (chain.say, Take("first", "first"), *told, forced), name=f"commit{number + 1}")
         told.append(Tell(step[-1]))

@@ -83,7 +83,7 @@ def _ask(case: Case, book: dict[str, Any], event: str, window: range, medium: st
         tolerance=round(TOLERANCE_MS * float(case.facts["fps"]) / 1000.0, 3),
         media=(medium,),
         stage=event,
-        slices=(f"stage={event}", f"ef={_ef_group(float(case.facts['ef_percent']))}"),
+        slices=(f"ef={_ef_group(float(case.facts['ef_percent']))}",),
         follow={"reverse": float(last - frame)},
     )
 

@@ -16,10 +16,11 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 import polars as pl
 
 from overread.engines.candidates import Candidate
+from overread.engines.checking import failed
 from overread.engines.origin import origin
 from overread.engines.posing import Poser, Wanted, group
 from overread.engines.receipts import Receipts, Witness, fault
-from overread.engines.taking import Taken, Taker, close_model, failed, slot_of
+from overread.engines.taking import HANGS_ENOUGH, Taken, Taker, close_model, slot_of
 from overread.exam.survey import rank
 from overread.media.reader import MediaReader
 from overread.models.contract import Answer, Pending, Posed
@@ -31,9 +32,6 @@ from overread.tables import SCHEMA_VERSION, Receipt, Reply, content_id
 
 LOOK_AGAIN_SECONDS = 2.0
 """So often a worker looks for replies that others have written meanwhile."""
-
-HANGS_ENOUGH = 3
-"""A model that hung so often in a run is given up; its other questions stay missing."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -144,10 +142,7 @@ class _Asker:
                     yield dialogue, question, seed, sample
 
     def _repeats(self) -> list[tuple[int, int]]:
-        if not self.candidate.seat.samples:
-            return [(self.asking.seed, 0)]
-        seeds = range(self.asking.seed, self.asking.seed + self.asking.seeds)
-        return [(seed, sample) for seed in seeds for sample in range(self.asking.samples)]
+        return self.candidate.seat.repeats(self.asking.seed, self.asking.seeds, self.asking.samples)
 
     def _wave(self, wanted: Sequence[Wanted], poser: Poser, now: Standing, reader: MediaReader) -> None:
         size = self.asking.batch or self.candidate.batch

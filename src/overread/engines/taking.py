@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import math
 import queue
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
+from overread.engines.checking import checked, failed, is_answer
 from overread.errors import ModelFault, OverreadError
 from overread.models.contract import Answer, Model, Pending, Posed
 
@@ -20,6 +20,12 @@ Slot = tuple[str, int, int]
 
 Taken = tuple[Posed, Pending, Answer]
 """An answer with the question that it answers."""
+
+HANGS_ENOUGH = 3
+"""A model that hung so often in a run is given up; its other questions stay missing."""
+
+EXTRA = 1000
+"""So many answers that nobody asked for, beside two for each question, are taken to have no end."""
 
 TOGETHER = 512
 """At most so many answers are handed on together."""
@@ -34,12 +40,13 @@ class Hanging(ModelFault):
 class Taker:
     """Asks one model, loaded when it is first needed, and counts what its contract forbids."""
 
-    def __init__(self, load: Callable[[], Model], seconds: float) -> None:
+    def __init__(self, load: Callable[[], Model], seconds: float, *, hangs: int = HANGS_ENOUGH) -> None:
         self._load = load
         self._seconds = seconds
+        self._hangs = hangs
         self._model: Model | None = None
         self.unknown = 0
-        """Answers to questions that were not asked."""
+        """Answers to questions that were not asked, or no answers at all."""
         self.repeated = 0
         """Answers to questions that had one already."""
         self.hung = 0
@@ -61,6 +68,8 @@ class Taker:
             reason = str(error)
             if len(batch) > 1:
                 for posed in batch:
+                    if self.hung >= self._hangs:
+                        return
                     open_ones = tuple(pending for pending in posed.questions if slot_of(pending) in left)
                     if open_ones:
                         yield from self.take([dataclasses.replace(posed, questions=open_ones)])
@@ -69,12 +78,13 @@ class Taker:
 
     def _collect(self, batch: Sequence[Posed], left: dict[Slot, tuple[Posed, Pending]]) -> Iterator[list[Taken]]:
         answered: set[Slot] = set()
+        enough = EXTRA + 2 * len(left) + self.unknown + self.repeated
         for answers in self._with_limit(batch):
             taken = []
             for answer in answers:
-                slot = slot_of(answer)
-                asked = left.pop(slot, None)
-                if asked is not None:
+                slot = slot_of(answer) if is_answer(answer) else None
+                asked = left.pop(slot, None) if slot is not None else None
+                if asked is not None and slot is not None:
                     answered.add(slot)
                     taken.append((*asked, checked(answer)))
                 elif slot in answered:
@@ -82,6 +92,8 @@ class Taker:
                 else:
                     self.unknown += 1
             yield taken
+            if self.unknown + self.repeated > enough:
+                raise ModelFault("the model answers without end")
 
     def close(self) -> None:
         """Lets the model give back what it holds: a process, a graphics card."""
@@ -93,7 +105,14 @@ class Taker:
         if self._model is None:
             self._model = self._load()
         said: _Queue = queue.SimpleQueue()
-        threading.Thread(target=_feed, args=(self._model, batch, said), daemon=True).start()
+        stop = threading.Event()
+        threading.Thread(target=_feed, args=(self._model, batch, said, stop), daemon=True).start()
+        try:
+            yield from self._until_end(said)
+        finally:
+            stop.set()
+
+    def _until_end(self, said: _Queue) -> Iterator[list[Answer]]:
         while True:
             try:
                 come = [said.get(timeout=self._seconds)]
@@ -113,9 +132,11 @@ class Taker:
                 raise ModelFault(_why(last)) from last
 
 
-def _feed(model: Model, batch: Iterable[Posed], said: _Queue) -> None:
+def _feed(model: Model, batch: Iterable[Posed], said: _Queue, stop: threading.Event) -> None:
     try:
         for answer in model.answer(batch):
+            if stop.is_set():
+                return
             said.put(answer)
         said.put(None)
     except BaseException as error:  # noqa: BLE001  whatever a model raises becomes a failed reply, with the reason
@@ -143,49 +164,3 @@ def slot_of(asked: Answer | Pending) -> Slot:
     """The place of an answer or of a pending question."""
     question = asked.question if isinstance(asked, Answer) else asked.question.id
     return (question, asked.seed, asked.sample)
-
-
-def failed(slot: Slot, reason: str) -> Answer:
-    """The answer that stands for a failure."""
-    question, seed, sample = slot
-    return Answer(question, seed, sample, status="failed", reason=_clean(reason))
-
-
-def checked(answer: Answer) -> Answer:
-    """The answer in plain types, or a failed one where it holds something that cannot be an answer."""
-    if answer.status == "answered" and _is_plain_text(answer):
-        return answer
-    slot = slot_of(answer)
-    if answer.status not in ("answered", "refused", "failed"):
-        return failed(slot, f"the model returned an unknown status {answer.status!r}")
-    try:
-        plain = dataclasses.replace(
-            answer,
-            text=None if answer.text is None else _clean(answer.text),
-            reason=_clean(answer.reason),
-            choice=None if answer.choice is None else tuple(int(i) for i in answer.choice),
-            option_scores=None if answer.option_scores is None else tuple(float(x) for x in answer.option_scores),
-            number=None if answer.number is None else float(answer.number),
-            spread=None if answer.spread is None else tuple(float(x) for x in answer.spread),
-        )
-    except (TypeError, ValueError, AttributeError) as error:
-        return failed(slot, f"the model returned something that is no answer: {error}")
-    numbers = (*(plain.option_scores or ()), *(plain.spread or ()), *(() if plain.number is None else (plain.number,)))
-    if not all(math.isfinite(number) for number in numbers):
-        return failed(slot, "the model returned a number that is not finite")
-    said = (plain.text, plain.choice, plain.option_scores, plain.number, plain.spread, plain.blob)
-    if plain.status == "answered" and all(part is None for part in said):
-        return failed(slot, "the model returned an empty answer")
-    return plain
-
-
-def _is_plain_text(answer: Answer) -> bool:
-    """Whether an answer is nothing but a text that can be kept as it is: the common case, and a fast one."""
-    if type(answer.text) is not str or not answer.text.isascii() or answer.reason != "":
-        return False
-    return all(part is None for part in (answer.choice, answer.option_scores, answer.number, answer.spread))
-
-
-def _clean(text: str) -> str:
-    """The text without lone surrogates, which no file can hold."""
-    return text.encode("utf-8", "replace").decode("utf-8") if not text.isascii() else text

@@ -175,7 +175,7 @@ class _Turns:
                     asked = (self.script.name, turn.template, seen[turn.template])
                     seen[turn.template] += 1
                     same = partner.answers.get(asked, answers[asked]) == answers[asked]
-                self._ask(turn, scored=not same)
+                self._ask(turn, scored=turn.scored and not same)
 
     def _send(self, role: str, text: str, media: tuple[str, ...]) -> None:
         self.length += len(text)

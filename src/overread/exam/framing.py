@@ -26,9 +26,9 @@ class Framing:
 
     words: Mapping[str, str]
 
-    def ask(self, ask: Ask, *, options: tuple[str, ...] | None = None, text: str = "") -> str:
-        """The whole text of the turn that asks; `options` or `text` instead of the question's own where given."""
-        question = text or ask.text
+    def ask(self, ask: Ask, *, options: tuple[str, ...] | None = None) -> str:
+        """The whole text of the turn that asks; `options` instead of the question's own where given."""
+        question = ask.text
         words = self.words
         if ask.kind == "choice":
             offered = ask.options if options is None else options

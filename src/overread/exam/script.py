@@ -14,8 +14,8 @@ under each condition, into one dialogue with questions and key. A script must be
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any, Literal
+from collections.abc import Iterable, Mapping
+from typing import Literal
 
 from overread.tables import Case, Media, QuestionKind, Role, Shows
 
@@ -59,7 +59,9 @@ class Ask:
     wording: str = ""
     """The same question in other words, for the probe `wording`."""
     follow: Mapping[str, tuple[str, ...] | float] = dataclasses.field(default_factory=dict)
-    """The key under probes that move it, such as {"reverse": 12}."""
+    """The key under probes of the media, moved or as it was: {"reverse": 12}. Under the others no answer is right."""
+    scored: bool = True
+    """False where no answer is right: set by a probe that `follow` does not name."""
     name: str = ""
     """By which a `Take` in another script refers to it; the template where empty."""
 
@@ -110,18 +112,9 @@ class Options:
     values: Mapping[str, str] = dataclasses.field(default_factory=dict)
 
 
-MakeScripts = Callable[[Sequence[Case], int, Options], Iterable[Script]]
-"""The `exam` function of a benchmark: all cases, a seed and the settings -> scripts."""
-
-
 def key_text(answer: tuple[str, ...] | float, *, whole: bool = False, unit: str = "") -> str:
     """A key as later turns show it: options joined by a comma, a number with its unit."""
     if isinstance(answer, tuple):
         return ", ".join(answer)
     number = f"{round(answer)}" if whole else f"{answer:g}"
     return f"{number} {unit}".rstrip()
-
-
-def unsaid(values: Mapping[str, Any], known: Iterable[str]) -> list[str]:
-    """The settings that a benchmark was given and does not know."""
-    return sorted(set(values) - set(known))

@@ -68,8 +68,14 @@ def vary(script: Script, condition: str, seed: int, partner: tuple[Media, ...] |
     if condition == "wording":
         return _asking(script, lambda _, ask: dataclasses.replace(ask, text=ask.wording or ask.text))
     changed = tuple(dataclasses.replace(medium, change=condition) for medium in script.shown_media())
-    followed = _asking(script, lambda _, ask: dataclasses.replace(ask, answer=ask.follow.get(condition, ask.answer)))
+    followed = _asking(script, lambda _, ask: ask if condition == "blank" else _followed(ask, condition))
     return dataclasses.replace(followed, media=changed)
+
+
+def _followed(ask: Ask, probe: str) -> Ask:
+    if probe in ask.follow:
+        return dataclasses.replace(ask, answer=ask.follow[probe])
+    return dataclasses.replace(ask, scored=False)
 
 
 def _asking(script: Script, turned: Turned) -> Script:

@@ -45,7 +45,7 @@ def side(patient: str) -> int:
 def _deciding(marks: pl.DataFrame) -> pl.DataFrame:
     """The replies that decide."""
     candidate = pl.when(never_looks()).then(pl.col("condition") == PLAIN).otherwise(pl.col("condition").is_in(DECIDING))
-    evidence = marks.filter(candidate & pl.col("kind").is_in(KINDS) & ~is_absent())
+    evidence = marks.filter(pl.col("scored") & candidate & pl.col("kind").is_in(KINDS) & ~is_absent())
     patients = evidence.select(pl.col("patient").unique())
     sides = patients.with_columns(side=pl.Series([side(p) for p in patients["patient"]], dtype=pl.Int64))
     rank = pl.int_range(pl.len()).over(CANDIDATE, order_by=["seed", "sample", "place"])

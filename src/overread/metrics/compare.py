@@ -35,7 +35,7 @@ class Comparison:
     """Pairs of units that enter: questions, or dialogues."""
     patients: int
     right_to_wrong: int
-    """Questions that the first has right and the second wrong."""
+    """Questions that the first has right and the second wrong; replies scored by expectation are not among them."""
     wrong_to_right: int
     left_out: int
     """Marks of either side without a partner, or whose partner was never asked."""
@@ -63,9 +63,11 @@ def _by_patient(metric: Any, marks: pl.DataFrame, patients: pl.DataFrame) -> tup
 
 
 def _flips(first: pl.DataFrame, second: pl.DataFrame) -> tuple[int, int]:
-    right = (pl.col("status").is_in(["read", "expected"]) & pl.col("correct")).fill_null(False)
-    kinds = pl.col("kind").is_in(KINDS)
-    both = first.filter(kinds).select(*MATCH, one=right).join(second.select(*MATCH, other=right), on=MATCH)
+    right = ((pl.col("status") == "read") & pl.col("correct")).fill_null(False)
+    kinds = pl.col("kind").is_in(KINDS) & (pl.col("status") != "expected")
+    both = (
+        first.filter(kinds).select(*MATCH, one=right).join(second.filter(kinds).select(*MATCH, other=right), on=MATCH)
+    )
     one, other = both["one"], both["other"]
     return int((one & ~other).sum()), int((~one & other).sum())
 
@@ -79,7 +81,9 @@ def compare(
             "two models cannot be compared by a metric of unit exam",
             do="choose a metric of unit question or dialogue; `overread list metrics` tells the units",
         )
-    (name_a, first), (name_b, second) = _side(marks_a, "first"), _side(marks_b, "second")
+    (name_a, first), (name_b, second) = (
+        _side(marks.filter("scored"), place) for marks, place in ((marks_a, "first"), (marks_b, "second"))
+    )
     asked = pl.col("status") != "missing"
     common = first.filter(asked).select(MATCH).join(second.filter(asked).select(MATCH), on=MATCH)
     left_out = first.height + second.height - 2 * common.height

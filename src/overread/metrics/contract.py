@@ -15,6 +15,9 @@ A metric of unit question or dialogue is a mean over its units: `values` gives o
 computed for all resamples at once. A metric of unit exam (AUC, retrieval) gets all marks of one group and is computed
 again for every resample.
 
+A question whose key says nothing under a condition (a swapped study that has the same answer, a probe that leaves no
+answer right) is not in the marks that `values` and `score` get; a dialogue that has such a question has no value there.
+
 `marks` has one row for each reply that is expected, whether it exists or not, with the columns of `MARKS`.
 Questions of one dialogue, and all conditions of one item, are never split between two calls of `values`.
 """
@@ -40,6 +43,7 @@ MARKS: dict[str, pl.DataType] = {
     "template": pl.String(),
     "kind": pl.String(),
     "stage": pl.String(),
+    "scored": pl.Boolean(),  # false where the key says nothing under this condition
     "slices": pl.List(pl.String()),
     "options": pl.List(pl.String()),
     "answer": pl.List(pl.String()),

@@ -6,6 +6,7 @@ Floors of a model, in one protocol, judge and slice: the models `chance` and `pr
 
 from __future__ import annotations
 
+import re
 from collections.abc import Container
 
 import polars as pl
@@ -19,14 +20,17 @@ NO_HEADLINE: tuple[str, ...] = (*FLOOR_MODELS, "oracle")
 """Models that get no lift: they are floors, or read the key."""
 
 
+_FAMILY = re.compile(r"[:\[~]")
+
+
 def family(model: str) -> str:
-    """A model's name without variant and settings."""
-    return model.partition(":")[0].partition("[")[0]
+    """A model's name without variant, settings and identity (`prior:chain[x=1]~3f2a10`)."""
+    return _FAMILY.split(model, maxsplit=1)[0]
 
 
 def never_looks() -> pl.Expr:
     """Marks of the models that are floors to every other one."""
-    return pl.col("model").str.extract(r"^([^:\[]*)").is_in(FLOOR_MODELS)
+    return pl.col("model").str.extract(r"^([^:\[~]*)").is_in(FLOOR_MODELS)
 
 
 def is_floor() -> pl.Expr:

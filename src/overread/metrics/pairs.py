@@ -10,10 +10,10 @@ ratio of sums over pairs (sum / weight), with the condition that stands against 
     accuracy:reliance_blank     plain - blank;  reliance_swap: plain - swap
     image_sensitivity           share of pairs plain/blank and plain/swap, both read, in which what was read differs
     PROBE_consistency           share of pairs plain/PROBE, both read, in which what was read is the same
-    PROBE_follow                share of pairs plain/PROBE in which both are right, where the probe carries a key
+    PROBE_follow                share of pairs plain/PROBE with both right, where the probe leaves an answer right
 
-`order` and `wording` change what should not matter, so consistency is good there; all other probes change the media,
-and an answer that stays as it was did not follow.
+`order` and `wording` change what should not matter, so consistency is good there. All other probes change the media;
+their consistency is taken where they do not leave the answer as it was, and there an answer that stays did not follow.
 """
 
 from __future__ import annotations
@@ -50,7 +50,8 @@ def _rows(marks: pl.DataFrame) -> pl.DataFrame:
         unreadable=pl.col("status") == "unreadable",
         there=~is_absent(),
         credit=accuracy.credit(),
-        keyed=pl.col("answer").list.len().fill_null(0) > 0,
+        scored="scored",
+        answer=pl.col("answer").list.sort().list.join("\n"),
         nth=pl.int_range(pl.len()).over(*GROUPS, "item", "seed", "sample", order_by="place"),
     )  # fmt: skip
     if rows["parsed"].str.contains("\n", literal=True).any():
@@ -86,27 +87,35 @@ def over_conditions(pairs: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
     found = pairs.filter(pl.col("there") & pl.col("there_other"))
     credit, other = pl.col("credit"), pl.col("credit_other")
     same = pl.col("parsed").eq_missing(pl.col("parsed_other"))
+    kept = pl.col("scored_other") & (pl.col("answer") == pl.col("answer_other"))
     for (condition,), part in found.group_by("condition"):
         read = part.filter(pl.col("read") & pl.col("read_other"))
+        scored = part.filter("scored_other")
         if condition == "text":
-            yield GAIN, _units(part, credit - other)
-            yield MIRAGE, _units(part, other, credit)
+            yield GAIN, _units(scored, credit - other)
+            yield MIRAGE, _units(scored, other, credit)
         elif condition in ("blank", "swap"):
-            yield f"accuracy:reliance_{condition}", _units(part, credit - other)
+            yield f"accuracy:reliance_{condition}", _units(scored, credit - other)
             yield SENSITIVITY, _units(read, ~same)
         elif condition not in BLIND:
-            yield f"{condition}_consistency", _units(read, same)
-            yield f"{condition}_follow", _units(part.filter("keyed_other"), credit * other)
+            comparable = read if condition in TEXT_PROBES else read.filter(~kept)
+            yield f"{condition}_consistency", _units(comparable, same)
+            yield f"{condition}_follow", _units(scored, credit * other)
 
 
 def over_models(marks: pl.DataFrame, base: Mapping[str, str]) -> pl.DataFrame:
-    """Pairs of each model's imageless mark with that of its base model, for leakage."""
-    rows = _rows(marks.filter(pl.col("condition") == "text"))
+    """Pairs of each model's imageless mark with that of its base model, for leakage.
+
+    A base model that never looks is asked under `plain` alone; what it says there is its imageless reply.
+    """
+    ours_or_base = (pl.col("condition") == "text") | pl.col("model").is_in(list(base.values()))
+    rows = _rows(marks.filter(pl.col("condition").is_in(["text", PLAIN]) & ours_or_base))
     names = pl.DataFrame(
         {"model": list(base), "base": list(base.values())}, schema={"model": pl.String, "base": pl.String}
     )
-    ours, theirs = rows.join(names, on="model"), rows.with_columns(base=pl.col("model"))
-    return _match(ours, theirs, ("base", *MATCH))
+    ours = rows.filter(pl.col("condition") == "text").join(names, on="model")
+    imageless = rows.sort(pl.col("condition") == PLAIN).with_columns(base=pl.col("model"))
+    return _match(ours, imageless.unique(["base", *MATCH], keep="first", maintain_order=True), ("base", *MATCH))
 
 
 def leakage(pairs: pl.DataFrame) -> pl.DataFrame:

@@ -88,6 +88,7 @@ class Tally:
             return
         if self._clean:
             marks = with_clean_slice(marks)
+        everything, marks = marks, marks.filter("scored")
         self._patients.append(marks["patient"].unique().cast(pl.Categorical))
         if sum(map(len, self._patients)) > ROWS and len(self._patients) > 64:
             self._patients = [pl.concat(self._patients).unique()]
@@ -95,17 +96,21 @@ class Tally:
             *GROUPS, "slices", there=~is_absent(), unreadable=pl.col("status") == "unreadable"
         )  # fmt: skip
         self._replies.add(status, pl.col("condition") == PLAIN)
-        floors = marks.clear() if status["there"].all() else marks.filter(is_floor())
+        some_absent = not status["there"].all()
+        # A dialogue in which one question cannot be scored has no value as a whole.
+        whole = marks if everything.height == marks.height else everything.filter(pl.col("scored").all().over(CHAIN))
         for name, sums in self._sums.items():
             metric = self._metrics[name]
-            sums.add(by_patient(self._units(name, marks), _sliced()))
-            if getattr(metric, "FLOORS", True) and not floors.is_empty():
+            mine = marks if metric.UNIT == "question" else whole
+            sums.add(by_patient(self._units(name, mine), _sliced()))
+            if getattr(metric, "FLOORS", True) and some_absent:
                 absent = is_absent() if metric.UNIT == "question" else is_absent().any().over(CHAIN)
-                self._absent[name].add(by_patient(self._units(name, floors.filter(absent)), _sliced()))
+                floors = mine.filter(is_floor()).filter(absent)
+                self._absent[name].add(by_patient(self._units(name, floors), _sliced()))
         for kept in self._kept.values():
             kept.add(marks)
         if "accuracy" in self._metrics:
-            self._add_pairs(marks)
+            self._add_pairs(everything)
 
     def _units(self, name: str, marks: pl.DataFrame) -> pl.DataFrame:
         values: pl.DataFrame = self._metrics[name].values(marks)

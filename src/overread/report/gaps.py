@@ -7,7 +7,6 @@ import dataclasses
 import polars as pl
 
 from overread.judging import verdicts_of
-from overread.marking import repeats
 from overread.runs.folder import Run
 from overread.runs.parts import read_part
 
@@ -75,7 +74,7 @@ def turnout(run: Run, panel: str) -> Turnout:
     gaps = []
     for seat in run.seats():
         expected = sum(conditions.values()) if seat.looks else conditions.get("plain", 0)
-        expected *= len(repeats(seat, run.exam))
+        expected *= len(seat.repeats(run.exam["seed"], run.exam["seeds"], run.exam["samples"]))
         judged = sum(n for (model, _), n in counts.items() if model == seat.model)
         failures, refusals, blanks = (counts.get((seat.model, s), 0) for s in ("failed", "refused", "unreadable"))
         why = reasons.get(seat.model, ())

@@ -42,6 +42,12 @@ class Seat:
     """Whether another seed or sample can give another answer."""
     details: dict[str, Any]
 
+    def repeats(self, seed: int, seeds: int, samples: int) -> list[tuple[int, int]]:
+        """The (seed, sample) at which it is asked: one where another could not change its answer."""
+        if not self.samples:
+            return [(seed, 0)]
+        return [(seed + n, sample) for n in range(seeds) for sample in range(samples)]
+
 
 class Run:
     """A run folder that exists."""
@@ -88,14 +94,21 @@ class Run:
 
     def part(self, table: str, index: int, columns: Sequence[str] | None = None) -> pl.DataFrame:
         """One part of the exam."""
-        return read_part(self.folder / table / part_name(index), columns)
+        return read_part(self.part_path(table, index), columns)
+
+    def part_path(self, table: str, index: int) -> Path:
+        """Where a part of the exam lies."""
+        return self.folder / table / part_name(index, self.manifest.get("tag", ""))
 
     def table(self, table: str) -> pl.DataFrame:
         """A whole table as a data frame: cases, dialogues, questions, key, replies, receipts, verdicts, scores."""
         row = {row.TABLE: row for row in ROWS}.get(table)
         if row is None:
             raise BadRun(f"a run has no table {table!r}", do=f"known: {', '.join(row.TABLE for row in ROWS)}")
-        frames = [read_part(path) for path in sorted((self.folder / table).rglob("*.parquet"))]
+        paths = sorted((self.folder / table).rglob("*.parquet"))
+        if table in ("cases", *EXAM_TABLES):
+            paths = [self.part_path(table, index) for index in range(1 if table == "cases" else len(self.parts))]
+        frames = [read_part(path) for path in paths]
         return pl.concat(frames) if frames else pl.DataFrame(schema=schema(row))
 
     def seats(self) -> list[Seat]:
@@ -139,15 +152,15 @@ class Run:
         return str(self.manifest["fingerprint"])
 
 
-def part_name(index: int) -> str:
-    """The file of the n-th part of an exam table."""
-    return f"part-{index:05d}.parquet"
+def part_name(index: int, tag: str = "") -> str:
+    """The file of the n-th part of a table; the tables of an exam carry its tag."""
+    return f"part-{index:05d}-{tag}.parquet" if tag else f"part-{index:05d}.parquet"
 
 
-def write_exam_part(folder: Path, index: int, frames: dict[str, pl.DataFrame]) -> None:
+def write_exam_part(folder: Path, index: int, frames: dict[str, pl.DataFrame], tag: str = "") -> None:
     """Writes the n-th part of each exam table."""
     for table, frame in frames.items():
-        write_part(folder / table / part_name(index), frame)
+        write_part(folder / table / part_name(index, tag), frame)
 
 
 def write_json(path: Path, document: dict[str, Any]) -> None:

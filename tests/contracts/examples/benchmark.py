@@ -31,6 +31,6 @@ def exam(cases: Sequence[Case], seed: int, options: Options) -> Iterator[Script]
             answer=(str(case.facts["rhythm"]),),
             media=(case.media[0].name,),
             stage="rhythm",
-            slices=("stage=rhythm", f"sex={case.facts['sex']}"),
+            slices=(f"sex={case.facts['sex']}",),
         )
         yield Script(case, item=case.id, turns=(Say("You read ECGs.", role="system"), ask))
