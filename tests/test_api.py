@@ -52,7 +52,7 @@ def test_notes_tell_what_the_command_line_tells(phantom_data: dict[str, str], tm
         ({"models": ["chanse"]}, "did you mean chance"),
         ({"modes": 1}, "no setting named 'modes'"),
         ({"protocol": "x"}, "protocol of ecg_steps"),
-        ({"limit": 0}, "leaves nothing"),
+        ({"limit": 0}, "at least 1"),
         ({"data": {}}, "phantoms"),
         ({"data": {"phantoms": "nowhere"}}, "not there"),
     ],

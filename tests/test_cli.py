@@ -172,7 +172,7 @@ BAD = {
     "setting of nothing": (["run", "ecg_steps", "--model", "chance", "--set", "x=1"], "belongs to nothing"),
     "not a pair": (["run", "ecg_steps", "--model", "chance", "--set", "x"], "not KEY=VALUE"),
     "shard": (["run", "ecg_steps", "--model", "chance", "--shard", "3/2"], "not a shard"),
-    "limit": (["run", "ecg_steps", "--model", "chance", "--limit", "0"], "leaves nothing to ask"),
+    "limit": (["run", "ecg_steps", "--model", "chance", "--limit", "0"], "at least 1"),
     "seeds": (["run", "ecg_steps", "--model", "chance", "--seeds", "0"], "at least 1"),
     "engine": (["run", "ecg_steps", "--model", "chance", "--engine", "x"], "engine"),
     "model options": (["run", "ecg_steps", "--model", "chance[x=1]"], "x"),

@@ -9,8 +9,9 @@ from typing import Any
 import polars as pl
 import pytest
 
-from overread import marking, pipeline
-from overread.marking import marks_of, repeats
+from overread import marking
+from overread.exam import publishing
+from overread.marking import marks_of
 from overread.metrics.contract import MARKS
 from overread.runs.folder import Run, Seat
 from overread.settings import Settings
@@ -63,7 +64,7 @@ def test_every_seed_and_sample_is_expected_of_a_model_that_can_differ(sit: Sit) 
         ("chance:draw", 5, 0), ("chance:draw", 5, 1), ("chance:draw", 6, 0), ("chance:draw", 6, 1), ("prior", 5, 0),
     ]  # fmt: skip
     fixed = Seat("m", "x", True, False, {})
-    assert repeats(fixed, {"seed": 5, "seeds": 9, "samples": 9}) == [(5, 0)]
+    assert fixed.repeats(5, 9, 9) == [(5, 0)]
 
 
 def test_two_identities_of_one_name_are_two_models(sit: Sit, tmp_path: Path) -> None:
@@ -81,7 +82,7 @@ def test_two_identities_of_one_name_are_two_models(sit: Sit, tmp_path: Path) -> 
 
 def test_an_exam_in_several_parts_has_the_same_marks(sit: Sit, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     whole, _ = sit("ecg_steps", "oracle", "prior", out=str(tmp_path / "whole"))
-    monkeypatch.setattr(pipeline, "PART_SIZE", 20)
+    monkeypatch.setattr(publishing, "PART_SIZE", 20)
     cut, _ = sit("ecg_steps", "oracle", "prior", out=str(tmp_path / "cut"))
     assert len(whole.parts) == 1 < len(cut.parts)
     keys = ["model", "seed", "sample", "place"]

@@ -120,7 +120,7 @@ def test_pairs_keep_what_stands_behind_the_first_equals_sign() -> None:
         ({"seeds": 0}, "--seeds must be at least 1"),
         ({"samples": -1}, "--samples must be at least 1"),
         ({"limit": -1}, "--limit must be at least 1"),
-        ({"limit": 0}, "leaves nothing"),
+        ({"limit": 0}, "at least 1"),
     ],
 )
 def test_settings_that_cannot_be_meant_are_refused(changes: dict[str, Any], said: str) -> None:

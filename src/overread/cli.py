@@ -20,7 +20,7 @@ from overread.commands.compare import compare_runs, comparison_table
 from overread.commands.dry_run import dry_run
 from overread.commands.export import FORMATS, export_run
 from overread.commands.terminal import error_console, listing_table, progress_bar, show_table
-from overread.errors import BadInput, NotYet, OverreadError, unknown_name
+from overread.errors import BadInput, NotYet, OverreadError
 from overread.report.page import write_page
 from overread.report.table import headline_rows, headline_table
 from overread.runs.folder import Run
@@ -115,6 +115,8 @@ def run_command(benchmark: str | None, run_file: str | None, dry: bool, json_: b
 
     BENCHMARK is a name, NAME:variant, or the path of a file.
     """
+    if benchmark and benchmark.endswith((".jsonl", ".csv")):
+        raise NotYet("running a file of cases is not in this version", do="write a benchmark (CONTRIBUTING.md)")
     settings = _settings(benchmark, run_file, given)
     if dry:
         click.echo(dry_run(settings, json_=json_))
@@ -195,7 +197,7 @@ def view_command(runs: tuple[str, ...]) -> None:
 @click.argument("runs", nargs=-1)
 def plot_command(figure: str, runs: tuple[str, ...]) -> None:
     """Draw a figure of a published kind from runs."""
-    raise unknown_name("figure in this version", figure, ())
+    raise NotYet(f"the figure {figure!r} is not in this version", do="overread report RUN writes a page with figures")
 
 
 @main.command("compare")
@@ -251,7 +253,7 @@ def audit_command(
 @click.option("--out", required=True, metavar="RUN", help="The run folder.")
 def import_command(format_: str, path: Path, out: str) -> None:
     """Read results made elsewhere into a run; their receipts are of level `none`."""
-    raise unknown_name("import format in this version", format_, ())
+    raise NotYet(f"the import format {format_!r} is not in this version")
 
 
 @main.command("export")
@@ -286,7 +288,7 @@ def build_phantoms(out: Path, patients: int, seed: int, kinds: tuple[str, ...]) 
 @click.argument("path", type=click.Path(path_type=Path))
 def lint_command(format_: str, path: Path) -> None:
     """List what is wrong in a file of an exam."""
-    raise unknown_name("format that can be linted in this version", format_, ())
+    raise NotYet(f"checking files of the format {format_!r} is not in this version")
 
 
 @main.group("data", invoke_without_command=True)

@@ -18,7 +18,6 @@ from overread.runs.replies import ReplyReader
 from overread.runs.standing import standing
 from overread.tables import Verdict, schema
 
-
 PANEL = "panel.json"
 """Names the judges of a folder of verdicts."""
 
@@ -51,7 +50,6 @@ class Panel:
 
 def judge_run(run: Run, panel: Panel) -> None:
     """Writes the verdicts of a panel on every reply that counts."""
-    write_json(run.folder / "verdicts" / panel.folder / PANEL, {"judges": panel.names})
     reader = ReplyReader(run.folder)
     reader.refresh()
     names = {seat.identity: seat.model for seat in run.seats()}
@@ -62,6 +60,8 @@ def judge_run(run: Run, panel: Panel) -> None:
         table = _table(counted, questions, run.part("key", index))
         findings = [_find(panel, str(kind), rows) for (kind,), rows in table.group_by("kind", maintain_order=True)]
         verdicts = _verdicts(counted, findings, names)
+        if index == 0:
+            write_json(run.folder / "verdicts" / panel.folder / PANEL, {"judges": panel.names})
         write_part(run.folder / "verdicts" / panel.folder / part_name(index), verdicts)
 
 
@@ -111,6 +111,11 @@ def panels(run: Run) -> list[str]:
 def panel_of(run: Run, folder: str) -> Panel:
     """The panel whose verdicts lie in a folder."""
     return Panel.of(read_json(run.folder / "verdicts" / folder / PANEL)["judges"])
+
+
+def brought(run: Run, folder: str) -> bool:
+    """Whether the verdicts of a folder were brought from elsewhere, by no judge that could judge again."""
+    return not (run.folder / "verdicts" / folder / PANEL).is_file()
 
 
 def verdicts_of(run: Run, folder: str, index: int) -> pl.DataFrame:

@@ -20,7 +20,7 @@ from overread.engines import local
 from overread.engines.candidates import Candidate, seat_candidate
 from overread.errors import NotYet, unknown_name
 from overread.exam.publishing import check_same_data, exam_of, publish
-from overread.judging import Panel, judge_run, panel_of, panels
+from overread.judging import Panel, brought, judge_run, panel_of, panels
 from overread.marking import marks_of
 from overread.metrics.tally import Tally
 from overread.models.contract import ExamTables
@@ -28,7 +28,7 @@ from overread.report.page import write_page
 from overread.roots import Roots
 from overread.runs.folder import EXAM_TABLES, Run, part_name, write_json
 from overread.runs.parts import write_part
-from overread.settings import ASK, SCORE, Settings, number_in
+from overread.settings import ASK, SCORE, Settings, bases_in, number_in, whole_in, yes_in
 from overread.tables import SCHEMA_VERSION, Case
 
 Progress = Callable[[str, int, int], None]
@@ -112,7 +112,7 @@ def ask(made: Run, settings: Settings, progress: Progress = lambda what, done, w
         samples=settings.samples,
         shard=settings.shard,
         seconds=number_in(section, "seconds", "ask"),
-        batch=int(number_in(section, "batch", "ask")) if section["batch"] else 0,
+        batch=whole_in(section, "batch", "ask") if section["batch"] else 0,
         command=settings.command,
         progress=progress,
     )
@@ -128,7 +128,7 @@ def judge(made: Run, judges: Sequence[str] = ()) -> str:
     panel = Panel.of(judges or module.JUDGES)
     judge_run(made, panel)
     for other in panels(made):
-        if other != panel.folder:
+        if other != panel.folder and not brought(made, other):
             judge_run(made, panel_of(made, other))  # replies may have come since
     return panel.folder
 
@@ -149,9 +149,9 @@ def _scored(made: Run, module: ModuleType, section: Mapping[str, str], panel: st
         {name: load("metrics", name) for name in module.METRICS},
         benchmark=made.exam["benchmark"],
         seed=made.exam["seed"],
-        resamples=int(number_in(section, "resamples", "score")),
-        base=dict(pair.split("=", 1) for pair in section["base"].split(";") if "=" in pair),
-        clean=section["clean"] == "yes",
+        resamples=whole_in(section, "resamples", "score"),
+        base=bases_in(section, "base", "score"),
+        clean=yes_in(section, "clean", "score"),
     )
     for marks in marks_of(made, panel):
         tally.add(marks)

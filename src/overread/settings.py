@@ -69,8 +69,8 @@ class Settings:
                 raise BadInput(
                     f"--{label} must be at least 1, not {number}", do=f"give a positive number for --{label}"
                 )
-        if self.limit == 0:
-            raise BadInput("--limit 0 leaves nothing to ask", do="give a positive number, or leave it out")
+        if not 0 <= self.seed <= LAST_SEED - self.seeds or max(self.seeds, self.samples) > LAST_SEED:
+            raise BadInput(f"--seed must be from 0 to {LAST_SEED}, not {self.seed}", do="give another seed")
         return self
 
 
@@ -78,7 +78,39 @@ ASK = {"seconds": "600", "batch": ""}
 """Section `ask`: the seconds that a model may say nothing, and dialogues a batch (empty: as the model likes)."""
 
 SCORE = {"resamples": "1000", "clean": "yes", "base": ""}
-"""Section `score`: resamples of the intervals, whether to score the clean subset, the text-only base of each model."""
+"""Section `score`: resamples of the intervals; whether to score the clean subset (yes, no); the text-only base model of
+a model, as `MODEL=>BASE`, several with `;`."""
+
+LAST_SEED = 2**31
+"""Seeds are below this, so that every library takes them."""
+
+
+def whole_in(section: Mapping[str, str], key: str, label: str) -> int:
+    """A positive whole number of a section."""
+    number = number_in(section, key, label)
+    if number != int(number):
+        raise BadInput(f"{label}.{key} must be a whole number, not {section[key]!r}", where=f"--set {label}.{key}")
+    return int(number)
+
+
+def yes_in(section: Mapping[str, str], key: str, label: str) -> bool:
+    """A yes or no of a section."""
+    if section[key] not in ("yes", "no"):
+        raise BadInput(f"{label}.{key} must be yes or no, not {section[key]!r}", where=f"--set {label}.{key}")
+    return section[key] == "yes"
+
+
+def bases_in(section: Mapping[str, str], key: str, label: str) -> dict[str, str]:
+    """`MODEL=>BASE` pairs of a section."""
+    found = {}
+    for pair in filter(None, section[key].split(";")):
+        model, arrow, base = (part.strip() for part in pair.partition("=>"))
+        if not (model and arrow and base):
+            raise BadInput(
+                f"{pair!r} is not MODEL=>BASE", where=f"--set {label}.{key}", do="name both as the run names them"
+            )
+        found[model] = base
+    return found
 
 
 def number_in(section: Mapping[str, str], key: str, label: str) -> float:

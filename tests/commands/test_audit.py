@@ -69,9 +69,18 @@ def test_the_best_prior_is_the_best_in_the_direction_of_the_metric(
 
 
 def test_what_can_be_passed_blind_is_said_in_words_and_nothing_else_is() -> None:
-    line = {"metric": "accuracy", "chance": 0.5, "prior": 0.9, "low": 0.8, "high": 1.0, "n": 9, "above_chance": 0.4}
-    unsure = {**line, "prior": None, "low": None, "high": None, "above_chance": None}
-    stages = {"leaky": line, "sound": {**line, "prior": 0.51, "above_chance": 0.01}, "empty": unsure}
+    line = {
+        "metric": "accuracy",
+        "chance": 0.5,
+        "prior": 0.9,
+        "low": 0.8,
+        "high": 1.0,
+        "n": 9,
+        "above_chance": 0.4,
+        "sure": True,
+    }
+    unsure = {**line, "prior": None, "low": None, "high": None, "above_chance": None, "sure": False}
+    stages = {"leaky": line, "sound": {**line, "prior": 0.51, "sure": False}, "empty": unsure}
     found = Audit({"benchmark": "b", "protocol": "p", "stages": stages, "metrics": {"accuracy": line}})
     assert list(found.sentences()) == ["leaky: 0.9 without looking, where chance gives 0.5 (accuracy)."]
     assert found.table().row_count == 4

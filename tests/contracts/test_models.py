@@ -18,8 +18,8 @@ import pytest
 
 from overread import catalog, pipeline
 from overread.engines.candidates import MAY_FIT, Candidate, parse_model, seat_candidate
-from overread.engines.receipts import Witness, fault
 from overread.engines.checking import checked
+from overread.engines.receipts import Witness, fault
 from overread.errors import BadInput
 from overread.exam.compiling import Exam, compile_parts
 from overread.exam.framing import load_framings

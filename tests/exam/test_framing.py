@@ -28,10 +28,9 @@ def test_a_choice_shows_its_options_in_order_one_a_line() -> None:
     assert PLAIN.ask(CHOICE) != PLAIN.ask(dataclasses.replace(CHOICE, many=True))
 
 
-def test_a_question_can_be_shown_with_other_options_or_another_text() -> None:
+def test_a_question_can_be_shown_with_other_options() -> None:
     other = PLAIN.ask(CHOICE, options=("Blue",))
     assert "- Blue" in other and "Red" not in other
-    assert PLAIN.ask(CHOICE, text="What?").startswith("What?")
     assert "- " not in PLAIN.ask(CHOICE, options=())
 
 

@@ -16,8 +16,6 @@ from overread.settings import Settings
 
 MODELS = ("chance", "prior", "prior:chain")
 STAGE = "stage="
-TELLING = 0.05
-"""A prior that is this far above chance is said in words."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -38,10 +36,9 @@ class Audit:
         return table
 
     def sentences(self) -> Iterator[str]:
-        """What can be passed blind, in words."""
+        """What can be passed blind, in words: where the interval of the prior lies beyond chance."""
         for name, found in self.document["stages"].items():
-            above = found["above_chance"]
-            if above is not None and above > TELLING:
+            if found["sure"]:
                 yield (
                     f"{name}: {found['prior']:.3g} without looking, where chance gives {found['chance']:.3g}"
                     f" ({found['metric']})."
@@ -75,9 +72,11 @@ def _found(scores: pl.DataFrame, metric: str, slice_: str) -> dict[str, Any]:
     best = priors.sort("value", descending=not less).to_dicts()[:1]
     at_chance = chance[0] if chance.len() else None
     prior = best[0] if best else {"value": None, "low": None, "high": None, "n": 0, "model": None}
-    above = None
+    above, sure = None, False
     if at_chance is not None and prior["value"] is not None:
         above = (at_chance - prior["value"]) if less else (prior["value"] - at_chance)
+        worst = prior["high"] if less else prior["low"]
+        sure = worst is not None and (worst < at_chance if less else worst > at_chance)
     return {
         "metric": metric,
         "chance": at_chance,
@@ -86,5 +85,6 @@ def _found(scores: pl.DataFrame, metric: str, slice_: str) -> dict[str, Any]:
         "high": prior["high"],
         "policy": prior["model"],
         "above_chance": above,
+        "sure": sure,
         "n": prior["n"],
     }

@@ -58,15 +58,16 @@ def _cost(made: Run, settings: Settings) -> dict[str, Any]:
         questions += asked.height
         characters += int(joined["asked"].str.len_chars().sum())
         media += int(joined["media"].list.len().sum())
-    looking = [
-        text for text in settings.models if describe("models", parse_model(text)[0]).constants.get("FORMS") != {}
-    ]
+    forms = {text: describe("models", parse_model(text)[0]).constants.get("FORMS") for text in settings.models}
+    once_loaded = [text for text in settings.models if parse_model(text)[1].name == "foreign"]
+    blind = [text for text, taken in forms.items() if taken == {} and text not in once_loaded]
     return {
         "questions a model": questions * repeats,
         "media sent a model, one question at a time": media * repeats,
         "tokens of the questions alone, about": characters * repeats // CHARACTERS_A_TOKEN,
-        "models that are asked everything": looking,
-        "models that never look, asked under plain alone": [text for text in settings.models if text not in looking],
+        "models that are asked everything": [text for text in forms if text not in (*blind, *once_loaded)],
+        "models that never look, asked under plain alone": blind,
+        "models that say only once they are loaded whether they look": once_loaded,
     }
 
 

@@ -116,6 +116,8 @@ class _Item:
         framing = exam.framings["wording" if condition == "wording" else "plain"]
         media = partner.media_for(script) if partner else None
         varied = vary(script, condition, exam.seed, media, framing.guess)
+        if condition == "order" and varied == script:
+            return  # no question has options to reorder
         shown = varied.shown_media()
         head = (exam.benchmark, exam.protocol, script.case.id, script.item, script.name, condition)
         turns = _Turns(self, varied, condition, framing, hashlib.blake2b(repr((*head, shown)).encode(), digest_size=12))

@@ -43,15 +43,12 @@ class Start:
     """A JSON object."""
     heartbeat: float
     """Seconds between signs of life."""
-    offline: bool
 
 
-def environment(parent: Mapping[str, str], *, offline: bool) -> dict[str, str]:
+def environment(parent: Mapping[str, str]) -> dict[str, str]:
     """The worker's environment: the parent's, without what would pull the parent's packages in."""
     kept = {name: value for name, value in parent.items() if name not in NOT_PASSED_ON}
     kept.update(PYTHONNOUSERSITE="1", PYTHONUNBUFFERED="1")
-    if offline:
-        kept.update(HF_HUB_OFFLINE="1", TRANSFORMERS_OFFLINE="1", HF_DATASETS_OFFLINE="1")
     return kept
 
 
@@ -92,7 +89,7 @@ class Process:
                 stderr=theirs_err,
                 pass_fds=given,
                 start_new_session=True,
-                env=environment(os.environ, offline=start.offline),
+                env=environment(os.environ),
             )
         except OSError as error:
             for descriptor in ours:

@@ -38,7 +38,6 @@ class Setting:
     name: str
     variant: str = ""
     options: Mapping[str, str] = dataclasses.field(default_factory=dict)
-    offline: bool = False
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -222,5 +222,5 @@ def load(setting: Setting) -> Foreign:
         raise BadInput("a foreign model needs a script", where=setting.name, do="give script=PATH; see docs/foreign.md")
     script = Path(setting.options["script"]).expanduser().absolute()
     heartbeat = min(LONGEST_HEARTBEAT, patience.silence / 4)
-    start = Start(_interpreter(setting), script, json.dumps(options), heartbeat, setting.offline)
+    start = Start(_interpreter(setting), script, json.dumps(options), heartbeat)
     return Foreign(start, options, patience)

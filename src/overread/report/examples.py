@@ -115,7 +115,7 @@ def _read(run: Run, index: int, chosen: pl.DataFrame, receipts: pl.DataFrame) ->
 
 
 def _rows(run: Run, table: str, index: int, chosen: pl.DataFrame) -> Iterator[dict[str, Any]]:
-    path = run.folder / table / f"part-{index:05d}.parquet"
+    path = run.part_path(table, index)
     return read_part(path, None, pl.col("place").is_in(chosen["place"].implode())).iter_rows(named=True)
 
 

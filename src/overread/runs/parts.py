@@ -64,7 +64,7 @@ def read_part(path: Path, columns: Sequence[str] | None = None, where: pl.Expr |
         if where is not None:
             lazy = lazy.filter(where)
         return lazy.collect() if columns is None else lazy.select(columns).collect()
-    except (pl.exceptions.PolarsError, OSError) as error:
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError) as error:
         raise damaged(path, error) from error
 
 
@@ -80,7 +80,7 @@ def check_version(path: Path, version: object) -> None:
         )
 
 
-def damaged(path: Path, error: Exception) -> BadRun:
+def damaged(path: Path, error: BaseException) -> BadRun:
     """The error for a file of a run that cannot be read."""
     first = (str(error).strip() or type(error).__name__).splitlines()[0]
     return BadRun(
