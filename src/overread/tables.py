@@ -18,6 +18,7 @@ import dataclasses
 import hashlib
 import itertools
 import json
+import operator
 import types
 import typing
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -324,15 +325,33 @@ def schema(row: type[Any]) -> dict[str, pl.DataType]:
 
 def to_frame(rows: Iterable[Any], row: type[Any]) -> pl.DataFrame:
     """Rows as a data frame with exactly the columns of their table."""
-    held = list(rows)
+    kinds = schema(row)
+    columns = list(zip(*map(operator.attrgetter(*kinds), rows), strict=True)) or [()] * len(kinds)
     return pl.DataFrame(
-        {name: _as_column([getattr(one, name) for one in held], kind) for name, kind in schema(row).items()}
+        {name: _as_column(list(values), kind) for (name, kind), values in zip(kinds.items(), columns, strict=True)}
     )
 
 
 def records_frame(records: Sequence[Mapping[str, Any]], row: type[Any]) -> pl.DataFrame:
-    """Rows as plain dictionaries with the types of their table, such as JSON gives them; what they lack is null."""
-    return pl.DataFrame({n: _as_column([one.get(n) for one in records], kind) for n, kind in schema(row).items()})
+    """Rows as plain dictionaries with the types of their table, such as JSON gives them.
+
+    A field that one lacks has its usual value; one that must be there is null.
+    """
+    usual = {name: "{}" if value == Json() else value for name, value in usual_values(row).items()}
+    return pl.DataFrame(
+        {n: _as_column([one.get(n, usual.get(n)) for one in records], kind) for n, kind in schema(row).items()}
+    )
+
+
+def usual_values(row: type[Any]) -> dict[str, Any]:
+    """What the fields of a row hold where nothing is said; those that must be given are not among them."""
+    found = {}
+    for field in dataclasses.fields(row):
+        if field.default is not dataclasses.MISSING:
+            found[field.name] = field.default
+        elif field.default_factory is not dataclasses.MISSING:
+            found[field.name] = field.default_factory()
+    return found
 
 
 # Column by column: handing lists and structs over value by value would cost ten times as much.

@@ -71,7 +71,8 @@ def test_fifty_kills_at_random_moments_lose_nothing(command: Command, tmp_path: 
         if process.poll() is not None:
             assert process.returncode == 0
             asked += 1
-            if asked > 3:  # the run is whole: kill what comes after the asking, and runs from the start
+            if asked > 3:  # the run is whole, and kills hit what comes after the asking: begin another one
+                assert_whole(out, tmp_path / "undisturbed")
                 out.rename(tmp_path / f"whole{kills}")
                 asked = 0
         else:

@@ -221,7 +221,7 @@ class _Asker:
             self.writer.put_blob(answer.blob, blob)
         at = time.time()
         return Reply(
-            id=content_id(f"{question.id} {answer.seed} {answer.sample} {at!r}", self.identity, self.writer.worker),
+            id=self.writer.new_id(),
             question=question.id,
             place=question.place,
             model=self.candidate.seat.model,

@@ -12,11 +12,18 @@ REMEMBERED = 1024
 
 
 class Witness:
-    """Hands media over and remembers what was handed over, so that receipts can be held against it."""
+    """Hands the media of one dialogue over and remembers what was handed over, to hold receipts against it."""
 
     def __init__(self, look: Look) -> None:
         self._look = look
+        self._shown: list[tuple[int, Media]] | None = None
         self.given: dict[Media, Delivered] = {}
+
+    def shown(self, posed: Posed) -> list[tuple[int, Media]]:
+        """The media of the dialogue's script, each with its message; a script is looked through once."""
+        if self._shown is None:
+            self._shown = [(n, medium) for n, message in enumerate(posed.script) for medium in message.media]
+        return self._shown
 
     def __call__(self, media: Media) -> Delivered:
         """The medium in the model's form."""
@@ -27,8 +34,8 @@ class Witness:
 
 def attached(posed: Posed, pending: Pending) -> list[Media]:
     """The media that the prompt of a question shows."""
-    shown = [media for message in posed.script[: pending.upto] if message.media for media in message.media]
-    return [*shown, *pending.asked.media]
+    look = posed.look if isinstance(posed.look, Witness) else Witness(posed.look)
+    return [*(medium for n, medium in look.shown(posed) if n < pending.upto), *pending.asked.media]
 
 
 def fault(posed: Posed, pending: Pending, answer: Answer, given: Mapping[Media, Delivered]) -> str:

@@ -136,7 +136,7 @@ class _Written:
         self.parts.append((part.start, part.stop))
         self.cases.update(dialogue.case for dialogue in part.dialogues)
         self.digest.update("".join([question.prompt for question in part.questions]).encode())
-        self.digest.update(repr([(key.answer, key.tolerance, key.scored) for key in part.key]).encode())
+        self.digest.update("\x1e".join([answer for key in part.key for answer in key.answer]).encode())
         plain = {dialogue.id for dialogue in part.dialogues if dialogue.condition == "plain"}
         self.plain += sum(1 for question in part.questions if question.dialogue in plain)
 

@@ -53,10 +53,9 @@ def draws(patients: int, seed: int, resamples: int, *, cells: int = CELLS) -> It
     width = max(1, cells // max(1, patients))
     for start in range(0, resamples, width):
         count = min(width, resamples - start)
-        counts = np.empty((count, patients))
-        for resample in counts:
-            resample[:] = np.bincount(generator.integers(0, patients, size=patients), minlength=patients)
-        yield np.ascontiguousarray(counts.T)
+        drawn = generator.integers(0, patients, size=(count, patients)) + patients * np.arange(count)[:, None]
+        counts = np.bincount(drawn.ravel(), minlength=count * patients).reshape(count, patients)
+        yield np.ascontiguousarray(counts.T, dtype=np.float64)
 
 
 def resampled_sums(sums: Any, seed: int, resamples: int, *, cells: int = CELLS) -> Floats:

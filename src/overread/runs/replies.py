@@ -10,6 +10,7 @@ writing the part and removing the lines) has one id and counts once.
 from __future__ import annotations
 
 import json
+import operator
 import os
 import time
 from collections.abc import Iterable
@@ -21,7 +22,7 @@ import polars as pl
 
 from overread.errors import BadRun
 from overread.runs.parts import cannot_write, damaged, read_part, write_atomically, write_part
-from overread.tables import Receipt, Reply, canonical, records_frame, schema, to_frame
+from overread.tables import Receipt, Reply, canonical, content_id, records_frame, schema, to_frame, usual_values
 
 _Rows = dict[str, list[dict[str, Any]]]
 
@@ -37,7 +38,8 @@ class ReplyWriter:
         self._lines_a_file = lines_a_file
         self._receipts: dict[str, Receipt] = {}
         self._replies: list[Reply] = []
-        self._number = 0
+        self._number = self._ids = 0
+        self._prefix = content_id(worker)[:14]
         self._synced = time.monotonic()
         self._open()
 
@@ -48,6 +50,11 @@ class ReplyWriter:
             self._file = self.path.open("xb", buffering=0)
         except OSError as error:
             raise cannot_write(self.path, error) from error
+
+    def new_id(self) -> str:
+        """An id that no other reply has: the worker's own hash, and a count."""
+        self._ids += 1
+        return f"{self._prefix}{self._ids:010x}"
 
     def add(self, replies: Iterable[Reply], receipts: Iterable[Receipt]) -> None:
         """Appends replies and, before them, those of their receipts that this file does not have yet."""
@@ -102,13 +109,19 @@ class ReplyWriter:
             self.path.unlink(missing_ok=True)
 
 
+_ROWS: dict[str, type[Any]] = {"reply": Reply, "receipt": Receipt}
+_VALUES = {kind: operator.attrgetter(*schema(row)) for kind, row in _ROWS.items()}
+_USUAL = {kind: [(name, usual_values(row).get(name, ...)) for name in schema(row)] for kind, row in _ROWS.items()}
+"""What each field holds where its line says nothing of it; `...` where the line must say it."""
+
 _ENCODE = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
 
 
 def _line(kind: str, row: Reply | Receipt) -> bytes:
-    record = {name: value for name in row.__dataclass_fields__ if (value := getattr(row, name)) is not None}
-    if isinstance(row, Reply):
-        record["usage"] = canonical(row.usage) if row.usage else "{}"
+    values, usual = _VALUES[kind](row), _USUAL[kind]
+    record = {name: value for (name, default), value in zip(usual, values, strict=True) if value != default}
+    if "usage" in record:
+        record["usage"] = canonical(record["usage"])
     return (_ENCODE({kind: record}) + "\n").encode()
 
 
