@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from overread.tables import ROWS, Case, Json, Media, Reply, canonical, content_id, rows_of, schema, to_frame
+from overread.columns import rows_of, to_frame
+from overread.tables import ROWS, Case, Json, Media, Reply, canonical, content_id, schema
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=20)
 

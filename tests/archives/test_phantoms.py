@@ -12,8 +12,9 @@ from overread.archives import phantoms
 from overread.archives.contract import check
 from overread.archives.phantoms import cases
 from overread.builders.phantoms import build
+from overread.columns import rows_of, to_frame
 from overread.errors import BadInput
-from overread.tables import Case, Media, rows_of, to_frame
+from overread.tables import Case, Media
 
 GOOD: dict[str, Any] = {
     "kind": "ecg",

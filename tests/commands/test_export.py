@@ -10,10 +10,11 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from overread.columns import to_frame
 from overread.commands.export import FORMATS, export_run
 from overread.errors import BadInput, BadRun
 from overread.runs.folder import Run
-from overread.tables import ROWS, Case, Dialogue, Json, Media, Turn, to_frame
+from overread.tables import ROWS, Case, Dialogue, Json, Media, Turn
 
 Sit = Callable[..., tuple[Run, list[str]]]
 

@@ -11,9 +11,10 @@ import pytest
 
 from overread import catalog, pipeline
 from overread.archives.contract import check
+from overread.columns import rows_of, to_frame
 from overread.errors import BadInput
 from overread.media.contract import KINDS as MEDIA_KINDS
-from overread.tables import Case, canonical, rows_of, to_frame
+from overread.tables import Case, canonical
 
 ARCHIVES = list(catalog.entries("archives"))
 BUILDERS = list(catalog.entries("builders"))

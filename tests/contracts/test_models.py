@@ -17,6 +17,7 @@ import polars as pl
 import pytest
 
 from overread import catalog, pipeline
+from overread.columns import to_frame
 from overread.engines.candidates import MAY_FIT, Candidate, parse_model, seat_candidate
 from overread.engines.checking import checked
 from overread.engines.receipts import Witness, fault
@@ -29,7 +30,7 @@ from overread.media.contract import KINDS as MEDIA_KINDS
 from overread.models.contract import Answer, ExamTables, Message, Posed, seen_by_tensor
 from overread.runs.folder import Run, write_exam_part
 from overread.settings import Settings
-from overread.tables import Case, Dialogue, Key, Question, Turn, canonical, to_frame
+from overread.tables import Case, Dialogue, Key, Question, Turn, canonical
 
 HERE = Path(__file__).parent
 EXAMPLE = str(HERE / "examples" / "model.py")

@@ -10,10 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from overread.columns import to_frame
 from overread.engines.candidates import Candidate, parse_model, seat_candidate
 from overread.errors import BadInput
 from overread.models.contract import ExamTables
-from overread.tables import Dialogue, Key, Question, canonical, to_frame
+from overread.tables import Dialogue, Key, Question, canonical
 
 TOY = '''"""T"""
 KINDS = ("choice",)

@@ -7,13 +7,14 @@ from typing import Any
 
 import pytest
 
+from overread.columns import to_frame
 from overread.engines.posing import Poser, Wanted, group
 from overread.exam.compiling import Exam, compile_parts
 from overread.exam.framing import load_framings
 from overread.exam.script import Ask, Say, Script, Take, Tell
 from overread.exam.survey import survey
 from overread.models.contract import Posed
-from overread.tables import Case, Dialogue, Json, Key, Media, Question, to_frame
+from overread.tables import Case, Dialogue, Json, Key, Media, Question
 
 YES_NO = ("Yes", "No")
 CASE = Case("c", "x", "x/p", (Media("b", "ecg", "x://b"), Media("a", "clip", "x://a")), Json())

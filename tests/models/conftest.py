@@ -6,8 +6,9 @@ from typing import Any
 
 import pytest
 
+from overread.columns import to_frame
 from overread.models.contract import Answer, ExamTables, Message, Pending, Posed
-from overread.tables import Dialogue, Key, Question, Turn, to_frame
+from overread.tables import Dialogue, Key, Question, Turn
 
 
 def _no_look(media: Any) -> Any:

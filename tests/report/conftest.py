@@ -7,22 +7,10 @@ from typing import Any
 
 import pytest
 
+from overread.columns import to_frame
 from overread.runs.folder import Run, part_name, write_exam_part, write_json
 from overread.runs.parts import write_part
-from overread.tables import (
-    Case,
-    Dialogue,
-    Json,
-    Key,
-    Media,
-    Question,
-    Receipt,
-    Reply,
-    Score,
-    Turn,
-    Verdict,
-    to_frame,
-)
+from overread.tables import Case, Dialogue, Json, Key, Media, Question, Receipt, Reply, Score, Turn, Verdict
 
 CONDITIONS = ("plain", "blank", "text")
 MEDIUM = Media("ecg", "ecg", "phantoms://ecg/00001")

@@ -11,10 +11,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from overread.columns import to_frame
 from overread.errors import BadRun
 from overread.runs.folder import Run, part_name, read_json, safe_name, write_exam_part, write_json
 from overread.runs.parts import write_part
-from overread.tables import SCHEMA_VERSION, Dialogue, Score, schema, to_frame
+from overread.tables import SCHEMA_VERSION, Dialogue, Score, schema
 
 
 def dialogue(number: int, item: str, place: int, cost: int = 10) -> Dialogue:

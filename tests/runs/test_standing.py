@@ -4,8 +4,9 @@ import dataclasses
 
 import polars as pl
 
+from overread.columns import to_frame
 from overread.runs.standing import Standing, standing
-from overread.tables import Question, Reply, content_id, to_frame
+from overread.tables import Question, Reply, content_id
 
 
 def question(id_: str, place: int, wave: int = 0, parents: tuple[str, ...] = ()) -> Question:

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 import polars as pl
 
+from overread.columns import rows_of
 from overread.models.contract import Look, Message, Pending, Posed
 from overread.runs.standing import Slot
-from overread.tables import Dialogue, Media, Question, Turn, rows_of
+from overread.tables import Dialogue, Media, Question, Turn
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

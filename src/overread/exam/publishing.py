@@ -13,6 +13,7 @@ from types import ModuleType
 from typing import Any
 
 from overread.catalog import describe, file_hash, is_path, split_variant
+from overread.columns import to_frame
 from overread.errors import BadInput, BadRun, OverreadError, unknown_name
 from overread.exam.compiling import Exam, Part, compile_parts
 from overread.exam.framing import load_framings
@@ -22,7 +23,7 @@ from overread.media.conditions import parse_conditions
 from overread.runs.folder import Run, part_name, write_exam_part
 from overread.runs.parts import write_part
 from overread.settings import Settings
-from overread.tables import Case, Dialogue, Key, Question, canonical, content_id, to_frame
+from overread.tables import Case, Dialogue, Key, Question, canonical, content_id
 
 PART_SIZE = 16_384
 """Questions a part: what is held in memory at once."""

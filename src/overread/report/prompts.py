@@ -6,9 +6,10 @@ import dataclasses
 
 import polars as pl
 
+from overread.columns import rows_of
 from overread.metrics.floors import PLAIN
 from overread.runs.folder import Run
-from overread.tables import Dialogue, Key, Media, Question, rows_of
+from overread.tables import Dialogue, Key, Media, Question
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

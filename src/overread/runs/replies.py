@@ -20,9 +20,10 @@ from typing import Any, Self
 
 import polars as pl
 
+from overread.columns import records_frame, to_frame, usual_values
 from overread.errors import BadRun
 from overread.runs.parts import cannot_write, damaged, read_part, write_atomically, write_part
-from overread.tables import Receipt, Reply, canonical, content_id, records_frame, schema, to_frame, usual_values
+from overread.tables import Receipt, Reply, canonical, content_id, schema
 
 _Rows = dict[str, list[dict[str, Any]]]
 
