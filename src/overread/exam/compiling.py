@@ -7,6 +7,7 @@ conditions, or takes the reply of another dialogue, finds both sides in the same
 from __future__ import annotations
 
 import dataclasses
+import functools
 import hashlib
 import operator
 from collections import Counter
@@ -227,7 +228,9 @@ class _Turns:
         shown = asked if ask.shown_as == "asked" else self._shown(ask)
         prompt = self.sent.copy()
         prompt.update(
-            f"ask\x1f{self._attached(ask.media)}\x1f{asked}\x1f{ask.options}".encode("utf-8", "surrogatepass")
+            f"ask\x1f{self._attached(ask.media)}\x1f{asked}\x1f{_offered(ask.options)[0]}".encode(
+                "utf-8", "surrogatepass"
+            )
         )
         self.drafts.append((question, ask, asked, shown, prompt.hexdigest()))
         number = None if isinstance(ask.answer, tuple) else float(ask.answer)
@@ -283,13 +286,19 @@ class _Turns:
             )
 
 
+@functools.lru_cache(maxsize=4096)
+def _offered(options: tuple[str, ...]) -> tuple[str, frozenset[str]]:
+    """Options as one text, and as a set; the same few stand in most questions of an exam."""
+    return repr(options), frozenset(options)
+
+
 def _check(ask: Ask, item: str) -> None:
     wrong = ""
     if ask.kind == "choice":
         answer = ask.answer if isinstance(ask.answer, tuple) else ()
         if not ask.options:
             wrong = "is a choice without options"
-        elif len(offered := set(ask.options)) < len(ask.options):
+        elif len(offered := _offered(ask.options)[1]) < len(ask.options):
             wrong = "has the same option twice"
         elif not offered.issuperset(answer) or (len(answer) != 1 and not ask.many):
             wrong = "has a key that is not among its options, or not exactly one"

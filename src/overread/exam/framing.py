@@ -6,6 +6,7 @@ The words are data: `prompts/framing.yaml`, or a file of the same form that a be
 from __future__ import annotations
 
 import dataclasses
+import functools
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -32,7 +33,7 @@ class Framing:
         words = self.words
         if ask.kind == "choice":
             offered = ask.options if options is None else options
-            lines = "\n".join([words["option"].replace("{option}", option) for option in offered])
+            lines = _listed(words["option"], offered)
             frame = words["choice_many" if ask.many else "choice"]
             return frame.replace("{question}", question).replace("{options}", lines)
         if ask.kind == "number":
@@ -48,6 +49,12 @@ class Framing:
     def guess(self) -> str:
         """What a model is told under the condition `guess`."""
         return self.words["guess"]
+
+
+@functools.lru_cache(maxsize=4096)
+def _listed(line: str, options: tuple[str, ...]) -> str:
+    """Options, one a line; the same few stand in most questions of an exam."""
+    return "\n".join([line.replace("{option}", option) for option in options])
 
 
 def load_framings(path: Path = PROMPTS / "framing.yaml") -> dict[str, Framing]:

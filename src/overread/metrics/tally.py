@@ -127,6 +127,8 @@ class Tally:
         return units
 
     def _add_pairs(self, marks: pl.DataFrame) -> None:
+        if not self._base and (marks["condition"] == PLAIN).all():
+            return
         found = pairs.matched(marks)
         both = (pl.col("there") & pl.col("there_other"), pl.col("unreadable") | pl.col("unreadable_other"))
         if not found.is_empty():

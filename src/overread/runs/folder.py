@@ -27,6 +27,9 @@ from overread.runs.parts import check_version, damaged, read_part, write_atomica
 from overread.tables import ROWS, SCHEMA_VERSION, schema
 from overread.version import __version__
 
+KEPT_PARTS = 4
+"""So many parts of exam tables are held in memory; they never change."""
+
 EXAM_TABLES = ("dialogues", "questions", "key")
 
 
@@ -57,6 +60,7 @@ class Run:
         self.manifest = _read_manifest(folder)
         self.notes: list[str] = []
         """What the user should know of the last asking, a sentence each; not kept on disk."""
+        self._kept: dict[tuple[str, int], pl.DataFrame] = {}
 
     @staticmethod
     def exists(folder: Path) -> bool:
@@ -93,8 +97,16 @@ class Run:
             )
 
     def part(self, table: str, index: int, columns: Sequence[str] | None = None) -> pl.DataFrame:
-        """One part of the exam."""
-        return read_part(self.part_path(table, index), columns)
+        """One part of the exam; the last ones that were read whole are kept, because each stage reads them again."""
+        kept = self._kept.get((table, index))
+        if kept is not None:
+            return kept if columns is None else kept.select(columns)
+        read = read_part(self.part_path(table, index), columns)
+        if columns is None:
+            if len(self._kept) >= KEPT_PARTS:
+                del self._kept[next(iter(self._kept))]
+            self._kept[table, index] = read
+        return read
 
     def part_path(self, table: str, index: int) -> Path:
         """Where a part of the exam lies."""

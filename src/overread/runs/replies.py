@@ -23,7 +23,7 @@ import polars as pl
 from overread.columns import records_frame, to_frame, usual_values
 from overread.errors import BadRun
 from overread.runs.parts import cannot_write, damaged, read_part, write_atomically, write_part
-from overread.tables import Receipt, Reply, canonical, content_id, schema
+from overread.tables import Json, Receipt, Reply, canonical, content_id, schema
 
 _Rows = dict[str, list[dict[str, Any]]]
 
@@ -112,18 +112,31 @@ class ReplyWriter:
 
 _ROWS: dict[str, type[Any]] = {"reply": Reply, "receipt": Receipt}
 _VALUES = {kind: operator.attrgetter(*schema(row)) for kind, row in _ROWS.items()}
-_USUAL = {kind: [(name, usual_values(row).get(name, ...)) for name in schema(row)] for kind, row in _ROWS.items()}
-"""What each field holds where its line says nothing of it; `...` where the line must say it."""
+_USUAL = {
+    kind: [(f'"{name}":', usual_values(row).get(name, ...)) for name in schema(row)] for kind, row in _ROWS.items()
+}
+"""How each field begins in a line, and what it holds where the line lacks it; `...` where the line must say it."""
 
-_ENCODE = json.JSONEncoder(ensure_ascii=True, separators=(",", ":")).encode
+_ENCODE = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"), allow_nan=False).encode
+_QUOTED = json.encoder.encode_basestring_ascii
 
 
 def _line(kind: str, row: Reply | Receipt) -> bytes:
     values, usual = _VALUES[kind](row), _USUAL[kind]
-    record = {name: value for (name, default), value in zip(usual, values, strict=True) if value != default}
-    if "usage" in record:
-        record["usage"] = canonical(record["usage"])
-    return (_ENCODE({kind: record}) + "\n").encode()
+    fields = [head + _text(v) for (head, default), v in zip(usual, values, strict=True) if v != default]
+    return f'{{"{kind}":{{{",".join(fields)}}}}}\n'.encode()
+
+
+def _text(value: Any) -> str:
+    """A field as JSON; most are short texts, for which building an encoder costs more than encoding."""
+    kind = type(value)
+    if kind is str:
+        return _QUOTED(value)
+    if kind is int or kind is float:
+        return repr(value)
+    if kind is tuple:
+        return f"[{','.join(map(_text, value))}]"
+    return _QUOTED(canonical(value)) if kind is Json else _ENCODE(value)
 
 
 def parse_lines(path: Path, offset: int) -> tuple[pl.DataFrame, pl.DataFrame, int]:
