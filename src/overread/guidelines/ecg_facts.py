@@ -1,0 +1,105 @@
+"""What is known of a 12-lead ECG, measured or made: the facts that findings and decision graphs are decided on.
+
+The phantoms fill them from their own truth, `overread.measure.ecg` from a signal; nothing else is shared between the
+two. Heights are in mV from the level just before the QRS complex (the PR level), durations in ms, angles in degrees.
+All of them are those of the commonest kind of beat, save where a premature beat is named.
+
+The waves of a QRS complex in one lead are its runs above and below the PR level that reach `SMALLEST_MV`: a first
+negative one is the Q wave, the first positive one R, a negative one after it S, the next positive one R'. A complex
+that is negative throughout is QS: its depth stands both as `q_mv` and as `s_mv`, and `r_mv` is 0. Depths are positive
+numbers. What a lead does not have is 0.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping
+from typing import Literal
+
+SMALLEST_MV = 0.05
+"""A run that stays below this is no wave."""
+
+TShape = Literal["upright", "inverted", "flat", "biphasic"]
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class LeadFacts:
+    """One lead."""
+
+    word: str
+    """The complex as it is written, `qRs`, `rS`, `QS`, `rSR'`: capital letters for waves of at least 0.5 mV; empty: none."""
+    q_mv: float
+    q_ms: float
+    r_mv: float
+    r_ms: float
+    s_mv: float
+    s_ms: float
+    r2_mv: float
+    """Height and, below, duration of R'."""
+    r2_ms: float
+    peak_ms: float
+    """From the QRS onset of this lead to its highest point: the R peak time; with R', to the higher of the two."""
+    notched: bool
+    """R has two summits with a dip of at least `SMALLEST_MV` between them that stays above the PR level."""
+    area_mvs: float
+    """Net area of the complex in mV s; the axis follows from it."""
+    j_mv: float
+    """Level at the QRS offset."""
+    st_mv: float
+    """Level 60 ms after the QRS offset."""
+    t_mv: float
+    """Height of the T wave where it is furthest from the PR level, with its sign."""
+    t_shape: TShape
+    p_mv: float
+    """Height of the P wave where it is furthest from the level before it, with its sign; 0 without one."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class EcgFacts:
+    """One ECG. None: it cannot be told from this record."""
+
+    rate_bpm: float | None
+    """Of the ventricles, over the whole record."""
+    atrial_bpm: float | None
+    """Of the P waves; None where they are not seen on their own."""
+    rr_ms: float | None
+    """Median distance from R to R, premature beats and the pauses after them left out."""
+    pr_ms: float | None
+    """From P onset to QRS onset in beats that P waves lead to; None without such."""
+    p_ms: float | None
+    qrs_ms: float | None
+    qt_ms: float | None
+    qtc_ms: float | None
+    """By Fridericia: QT / cube root of RR in s."""
+    axis_deg: float | None
+    """-180 to 180, of the QRS complex in the frontal plane, from the net areas of I and aVF."""
+    regular: bool | None
+    """RR intervals do not vary, premature beats left out."""
+    p_waves: bool | None
+    fibrillation: bool | None
+    """The atria fibrillate: no P waves, and RR intervals without order."""
+    one_to_one: bool | None
+    """Every P wave leads to a QRS complex and every complex follows one, at a steady distance."""
+    dropped: bool | None
+    """A beat is missing: an RR interval is far longer than those around it, without a premature beat before it."""
+    blocked_p: bool | None
+    """Within such a gap lies a P wave that leads to no QRS complex."""
+    dissociated: bool | None
+    """P waves and QRS complexes both come regularly, and neither depends on the other."""
+    premature: bool | None
+    """A beat comes early."""
+    premature_wide: bool | None
+    """Such a beat has a clearly wider QRS complex than the others; None without one."""
+    premature_qrs_ms: float | None
+    paced: bool | None
+    """Pacing spikes stand before the complexes."""
+    ventricular_tachycardia: bool | None
+    """A fast, wide and regular rhythm without P waves that lead to the complexes."""
+    leads: Mapping[str, LeadFacts]
+    """By lead name; leads that cannot be measured are not there."""
+    confidence: Mapping[str, float] = dataclasses.field(default_factory=dict)
+    """0 to 1 by name of a fact, or `LEAD.fact`; what is not named is certain."""
+
+    def sure(self, name: str) -> float:
+        """How sure a fact is, 0 to 1."""
+        return self.confidence.get(name, 1.0)
