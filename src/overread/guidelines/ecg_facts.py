@@ -27,7 +27,7 @@ class LeadFacts:
     """One lead."""
 
     word: str
-    """The complex as it is written, `qRs`, `rS`, `QS`, `rSR'`: capital letters for waves of at least 0.5 mV; empty: none."""
+    """The complex as it is written: `qRs`, `rS`, `QS`, `rSR'`; capitals for waves of at least 0.5 mV; empty: none."""
     q_mv: float
     q_ms: float
     r_mv: float
