@@ -5,7 +5,8 @@ of a docstring is the title; `key: value` lines after it are the card. A path to
 other packages can offer theirs under the entry points `overread.benchmarks`, `overread.models`, ...
 
 What a benchmark names by path (`METRICS = ("accuracy", "./my_metric.py")`) is looked for beside the benchmark's file,
-wherever the command is given, and from then on goes by its own name (`my_metric`).
+wherever the command is given, and from then on goes by its own name (`my_metric`). A file of cases (`cases.jsonl`) is
+the benchmark `own`, bound to that file, and so is its archive.
 """
 
 from __future__ import annotations
@@ -26,6 +27,9 @@ from overread.tables import content_id
 
 KINDS = ("benchmarks", "models", "judges", "metrics", "archives", "builders")
 _HERE = Path(__file__).parent
+CASES = ".jsonl"
+"""How a file of one's own cases ends."""
+_OWN = "own"
 _NOT_ENTRIES = {"__init__", "contract"}
 _CARD = re.compile(r"^([a-z][a-z _-]*): +(.+)$")
 
@@ -127,7 +131,7 @@ def split_variant(text: str) -> tuple[str, str]:
 
 def is_path(text: str) -> bool:
     """Whether a name is a path to a file."""
-    return text.endswith(".py") or "/" in text or "\\" in text
+    return text.endswith((".py", CASES)) or "/" in text or "\\" in text
 
 
 def describe(kind: str, text: str) -> Entry:
@@ -136,6 +140,8 @@ def describe(kind: str, text: str) -> Entry:
         path = Path(text)
         if not path.is_file():
             raise BadInput(f"there is no such file for {kind}", where=text, do="give the path of a .py file")
+        if path.suffix == CASES and _OWN in entries(kind):
+            return dataclasses.replace(entries(kind)[_OWN], name=path.stem, path=text)
         if not _offers(kind, path):
             needed = " or ".join(sorted(_OFFERS[kind]))
             raise BadInput(
@@ -156,17 +162,32 @@ def load(kind: str, text: str) -> ModuleType:
     """Imports the file of an entry, and checks that it has the constants that its contract asks for."""
     entry = describe(kind, text)
     path = Path(entry.path)
-    if path.parent == _HERE / kind:
+    if path.suffix == CASES:
+        module = _bound(kind, path.resolve())
+    elif path.parent == _HERE / kind:
         module = importlib.import_module(f"overread.{kind}.{entry.name}")
     elif entry.module:
         module = importlib.import_module(entry.module)
     else:
         module = _load_path(path.resolve())
     _check(kind, module, entry.path)
-    if kind == "benchmarks":
+    if kind == "benchmarks" and path.suffix != CASES:
         for constant, named in _BRINGS.items():
             names = tuple(_bring(named, name, path) for name in getattr(module, constant))
             setattr(module, constant, names)
+    return module
+
+
+def _bound(kind: str, file: Path) -> ModuleType:
+    """`own` of a kind, bound to one file of cases."""
+    own = importlib.import_module(f"overread.{kind}.{_OWN}")
+    module = ModuleType(f"overread_cases_{content_id(kind, str(file))}")
+    vars(module).update({name: value for name, value in vars(own).items() if not name.startswith("__")})
+    module.__file__ = str(file)
+    if kind == "archives":
+        module.cases = lambda root: own.cases_of(file)  # type: ignore[attr-defined]
+    else:
+        module.ARCHIVES = (str(file),)  # type: ignore[attr-defined]
     return module
 
 

@@ -113,10 +113,8 @@ def list_command(what: str | None, json_: bool) -> None:
 def run_command(benchmark: str | None, run_file: str | None, dry: bool, json_: bool, **given: Any) -> None:
     """Sit an exam: compile, ask, judge, score, report. The same command again goes on where it stopped.
 
-    BENCHMARK is a name, NAME:variant, or the path of a file.
+    BENCHMARK is a name, NAME:variant, the path of a .py file, or a file of your own cases (cases.jsonl).
     """
-    if benchmark and benchmark.endswith((".jsonl", ".csv")):
-        raise NotYet("running a file of cases is not in this version", do="write a benchmark (CONTRIBUTING.md)")
     settings = _settings(benchmark, run_file, given)
     if dry:
         click.echo(dry_run(settings, json_=json_))

@@ -36,7 +36,8 @@ Progress = Callable[[str, int, int], None]
 
 def run(settings: Settings, progress: Progress = lambda what, done, whole: None) -> tuple[Run, list[str]]:
     """Everything: an exam compiled, sat, judged, scored and reported. Returns the run and what the user should know."""
-    made = compile_exam(settings.checked())
+    settings = settings.checked()
+    made = compile_exam(settings)
     notes = ask(made, settings, progress)
     judge(made, settings.judges)
     score(made, settings)

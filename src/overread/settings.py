@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
-from overread.catalog import describe, is_path
+from overread.archives import own
+from overread.catalog import CASES, describe, is_path
 from overread.errors import BadInput, unknown_name
 from overread.runs.folder import safe_name
 
@@ -53,7 +54,7 @@ class Settings:
         return {**known, **given}
 
     def checked(self) -> Self:
-        """These settings, if they can be meant."""
+        """These settings, if they can be meant; a file of cases brings the folder that it lies in."""
         name = describe("benchmarks", self.benchmark).name
         for key in self.set:
             section, dot, _ = key.partition(".")
@@ -71,6 +72,9 @@ class Settings:
                 )
         if not 0 <= self.seed <= LAST_SEED - self.seeds or max(self.seeds, self.samples) > LAST_SEED:
             raise BadInput(f"--seed must be from 0 to {LAST_SEED}, not {self.seed}", do="give another seed")
+        if self.benchmark.endswith(CASES) and own.ALIAS not in self.data:
+            folder = str(Path(self.benchmark).resolve().parent)
+            return dataclasses.replace(self, data={**self.data, own.ALIAS: folder})
         return self
 
 
