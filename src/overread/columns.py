@@ -53,7 +53,9 @@ def usual_values(row: type[Any]) -> dict[str, Any]:
 
 def _as_column(values: list[Any], kind: pl.DataType) -> pl.Series:
     if isinstance(kind, pl.Struct):
-        return to_frame(values, type(values[0])).to_struct() if values else pl.Series([], dtype=kind)
+        if not values or isinstance(values[0], dict):
+            return pl.Series(values, dtype=kind, strict=True)
+        return to_frame(values, type(values[0])).to_struct()
     if not isinstance(kind, pl.List):
         if values and isinstance(values[0], Json):
             values = [canonical(value) if value else "{}" for value in values]

@@ -200,6 +200,21 @@ class Reply:
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
+class Evidence:
+    """A stretch of a medium that a solver read its answer from."""
+
+    TABLE: ClassVar[str] = ""
+    about: str
+    """What was read there: the name of a finding or a fact."""
+    part: str
+    """The lead of an ECG; empty: all of the medium."""
+    start: int
+    """First native position: sample, frame, slice."""
+    stop: int
+    """One past the last."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
 class Receipt:
     """What reached the model of one medium."""
 
@@ -216,6 +231,8 @@ class Receipt:
     tokens: int | None = None
     change: str = ""
     """The condition's change to the medium."""
+    evidence: tuple[Evidence, ...] = ()
+    """Where in it the answer was read, by solvers that can tell."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from overread.columns import rows_of
 from overread.errors import BadRun
 from overread.runs import replies as replies_module
 from overread.runs.replies import ReplyReader, ReplyWriter, parse_lines, receipts_of
-from overread.tables import Receipt, Reply
+from overread.tables import Evidence, Receipt, Reply
 
 RECEIPT = Receipt("r", "tensor", "x://y", "signal", (0, 10), (12, 10), "hash")
 
@@ -190,3 +191,13 @@ def test_lines_are_synced_every_few_seconds(tmp_path: Path, monkeypatch: pytest.
 def test_a_file_that_was_compacted_meanwhile_is_no_error(tmp_path: Path) -> None:
     found, receipts, offset = parse_lines(tmp_path / "gone.jsonl", 7)
     assert (found.height, receipts.height, offset) == (0, 0, 7)
+
+
+def test_evidence_is_kept_in_lines_and_in_parts(tmp_path: Path) -> None:
+    read = Evidence("wide_qrs", "V1", 100, 160)
+    told = dataclasses.replace(RECEIPT, evidence=(read, dataclasses.replace(read, part="")))
+    plain = dataclasses.replace(RECEIPT, id="r2")
+    with ReplyWriter(tmp_path, "w") as writer:
+        writer.add([reply(1)], [told, plain])
+        assert list(rows_of(receipts_of(tmp_path), Receipt)) == [told, plain]
+    assert list(rows_of(receipts_of(tmp_path), Receipt)) == [told, plain]

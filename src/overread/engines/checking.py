@@ -9,7 +9,7 @@ import math
 from typing import Any
 
 from overread.models.contract import Answer, Seen
-from overread.tables import Json, canonical
+from overread.tables import Evidence, Json, canonical
 
 
 def failed(slot: tuple[str, int, int], reason: str) -> Answer:
@@ -76,6 +76,7 @@ def _plain_seen(seen: Seen) -> Seen:
         hash=_clean(seen.hash),
         form=_clean(seen.form),
         tokens=None if seen.tokens is None else int(seen.tokens),
+        evidence=tuple(Evidence(_clean(e.about), _clean(e.part), int(e.start), int(e.stop)) for e in seen.evidence),
     )
 
 

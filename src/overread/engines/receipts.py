@@ -85,8 +85,9 @@ def receipt_of(seen: Seen) -> Receipt:
     """The row of a receipt; equal ones have one id."""
     media = seen.media
     parts = (seen.level, media.uri, seen.form, repr(seen.indices), repr(seen.shape), seen.hash, repr(seen.tokens))
+    evidence = (repr(seen.evidence),) if seen.evidence else ()
     return Receipt(
-        id=content_id(*parts, media.change),
+        id=content_id(*parts, media.change, *evidence),
         level=seen.level,
         media=media.uri,
         form=seen.form,
@@ -95,4 +96,5 @@ def receipt_of(seen: Seen) -> Receipt:
         hash=seen.hash,
         tokens=seen.tokens,
         change=media.change,
+        evidence=seen.evidence,
     )

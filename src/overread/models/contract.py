@@ -25,7 +25,7 @@ from typing import Any, Protocol
 import polars as pl
 
 from overread.media.contract import Delivered
-from overread.tables import Dialogue, Json, Level, Media, Question, ReplyStatus, Role
+from overread.tables import Dialogue, Evidence, Json, Level, Media, Question, ReplyStatus, Role
 
 Look = Callable[[Media], Delivered]
 """Hands over one medium in the form that the model declared for its kind."""
@@ -91,6 +91,7 @@ class Seen:
     shape: tuple[int, ...] = ()
     hash: str = ""
     tokens: int | None = None
+    evidence: tuple[Evidence, ...] = ()
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -142,6 +143,8 @@ class Fitted(Model, Protocol):
         ...
 
 
-def seen_by_tensor(media: Media, delivered: Delivered, *, tokens: int | None = None) -> Seen:
+def seen_by_tensor(
+    media: Media, delivered: Delivered, *, tokens: int | None = None, evidence: tuple[Evidence, ...] = ()
+) -> Seen:
     """The receipt of a medium that entered the model exactly as delivered."""
-    return Seen("tensor", media, delivered.form, delivered.indices, delivered.shape, delivered.hash, tokens)
+    return Seen("tensor", media, delivered.form, delivered.indices, delivered.shape, delivered.hash, tokens, evidence)

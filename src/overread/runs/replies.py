@@ -9,6 +9,7 @@ writing the part and removing the lines) has one id and counts once.
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import operator
 import os
@@ -23,7 +24,7 @@ import polars as pl
 from overread.columns import records_frame, to_frame, usual_values
 from overread.errors import BadRun
 from overread.runs.parts import cannot_write, damaged, read_part, write_atomically, write_part
-from overread.tables import Json, Receipt, Reply, canonical, content_id, schema
+from overread.tables import Evidence, Json, Receipt, Reply, canonical, content_id, schema
 
 _Rows = dict[str, list[dict[str, Any]]]
 
@@ -136,6 +137,8 @@ def _text(value: Any) -> str:
         return repr(value)
     if kind is tuple:
         return f"[{','.join(map(_text, value))}]"
+    if kind is Evidence:
+        return _ENCODE(dataclasses.asdict(value))
     return _QUOTED(canonical(value)) if kind is Json else _ENCODE(value)
 
 
