@@ -16,7 +16,6 @@ import os
 import platform
 import shutil
 import statistics
-import subprocess
 import sys
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
@@ -26,9 +25,9 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
+from sides import call, python_of, say
+
 HERE = Path(__file__).resolve().parent
-LOCK = HERE / "requirements-inspect.txt"
-ENVIRONMENT = HERE / ".env-inspect"
 GIB = 1 << 30
 SIDES = ("wall", "cpu")
 
@@ -58,50 +57,8 @@ class Line:
     """Whether the target is met, by processor time; None: there is none."""
 
 
-def call(words: Sequence[str | Path]) -> dict[str, Any]:
-    """Runs a side in a process of its own; what it prints is JSON."""
-    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
-    done = subprocess.run([str(w) for w in words], capture_output=True, text=True, env=environment, check=False)
-    if done.returncode:
-        raise SystemExit(f"{' '.join(map(str, words))}\nfailed:\n{done.stdout}\n{done.stderr}")
-    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
-    return found
-
-
 def ours(*words: str | Path) -> dict[str, Any]:
     return call([sys.executable, HERE / "our_side.py", *words])
-
-
-def say(text: str) -> None:
-    print(text, file=sys.stderr, flush=True)
-
-
-def inspect_python() -> Path:
-    """The Python of the Inspect environment, which is made where it is not there or its lock has changed."""
-    python, mark = ENVIRONMENT / "bin" / "python", ENVIRONMENT / "lock.txt"
-    if mark.is_file() and mark.read_bytes() == LOCK.read_bytes():
-        return python
-    say("making the environment of Inspect AI (once)")
-    shutil.rmtree(ENVIRONMENT, ignore_errors=True)
-    uv = Path(sys.executable).parent / "uv"
-    environment = dict(os.environ)
-    links = environment.get("PIP_FIND_LINKS", "").split()
-    if links:
-        environment.setdefault("UV_FIND_LINKS", ",".join(links))
-    if environment.get("PIP_INDEX_URL"):
-        environment.setdefault("UV_DEFAULT_INDEX", environment["PIP_INDEX_URL"])
-    locked = ["install", "--quiet", "--require-hashes", "-r", str(LOCK)]
-    if uv.is_file():
-        steps = [
-            [uv, "venv", "--quiet", "--python", sys.executable, ENVIRONMENT],
-            [uv, "pip", locked[0], "--python", python, *locked[1:]],
-        ]
-    else:
-        steps = [[sys.executable, "-m", "venv", ENVIRONMENT], [python, "-m", "pip", *locked]]
-    for step in steps:
-        subprocess.run(step, env=environment, check=True)
-    mark.write_bytes(LOCK.read_bytes())
-    return python
 
 
 def write_data(folder: Path, counts: Mapping[str, int]) -> Path:
@@ -137,7 +94,7 @@ def cost_line(what: str, costs: Mapping[str, float], number: int) -> Line:
 
 def measure_pipeline(size: Size, folder: Path) -> tuple[list[Line], dict[str, Any]]:
     """The whole pipeline a question, beside Inspect AI as its documentation recommends for speed, and as it comes."""
-    python = inspect_python()
+    python = python_of("inspect")
     png = write_data(folder / "data", {"few": 5, "many": size.dialogues})
     sides: dict[str, Callable[[int], dict[str, Any]]] = {
         "overread": lambda turn: ours("pipeline", folder / "data", folder / f"run{turn}"),
@@ -187,7 +144,6 @@ def measure_resume(size: Size, folder: Path) -> tuple[list[Line], dict[str, Any]
 
 def measure_stream(size: Size, folder: Path) -> tuple[list[Line], dict[str, Any]]:
     """Judging and scoring runs of several sizes, each asked of two models."""
-    sys.path.insert(0, str(HERE))
     from synthetic import write_run
 
     costs: dict[int, dict[str, Any]] = {}

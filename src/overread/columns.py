@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 import polars as pl
 
+from overread.quick import quick
 from overread.tables import Json, canonical, schema
 
 Row = TypeVar("Row")
@@ -76,7 +77,7 @@ def rows_of(frame: pl.DataFrame, row: type[Row]) -> Iterator[Row]:
     """The rows of a data frame, one object each, in order."""
     hints = typing.get_type_hints(row)
     columns = [_values(frame[name], hints[name]) for name in schema(row)]
-    return itertools.starmap(row, zip(*columns, strict=True))
+    return itertools.starmap(quick(row), zip(*columns, strict=True))
 
 
 def _values(column: pl.Series, hint: Any) -> list[Any]:

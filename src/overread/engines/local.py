@@ -24,11 +24,14 @@ from overread.engines.taking import HANGS_ENOUGH, Taken, Taker, close_model, slo
 from overread.exam.survey import rank
 from overread.media.reader import MediaReader
 from overread.models.contract import Answer, Pending, Posed
+from overread.quick import quick
 from overread.roots import Roots
 from overread.runs.folder import Run, write_json
 from overread.runs.replies import ReplyReader, ReplyWriter
 from overread.runs.standing import COLUMNS, Standing, standing
 from overread.tables import SCHEMA_VERSION, Receipt, Reply, content_id
+
+_made: type[Reply] = quick(Reply)
 
 LOOK_AGAIN_SECONDS = 2.0
 """So often a worker looks for replies that others have written meanwhile."""
@@ -220,7 +223,7 @@ class _Asker:
             blob = content_id(answer.blob.hex())
             self.writer.put_blob(answer.blob, blob)
         at = time.time()
-        return Reply(
+        return _made(
             id=self.writer.new_id(),
             question=question.id,
             place=question.place,

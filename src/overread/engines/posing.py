@@ -9,8 +9,11 @@ import polars as pl
 
 from overread.columns import rows_of
 from overread.models.contract import Look, Message, Pending, Posed
+from overread.quick import quick
 from overread.runs.standing import Slot
 from overread.tables import Dialogue, Media, Question, Turn
+
+_message, _pending = quick(Message), quick(Pending)
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -53,16 +56,16 @@ class Poser:
             attached = tuple([media[name] for name in turn.media]) if turn.media else ()
             question = self.questions[turn.question] if turn.question else None
             if question is not None and question.id in asked:
-                ask = Message("user", question.asked, attached)
-                pending.append(Pending(question, len(script), ask, wanted.seed, wanted.sample))
+                ask = _message("user", question.asked, attached)
+                pending.append(_pending(question, len(script), ask, wanted.seed, wanted.sample))
                 if len(pending) == len(asked):
                     break
             if question is not None and question.shows == "nothing":
                 continue
-            script.append(Message(turn.role, turn.text, attached))
+            script.append(_message(turn.role, turn.text, attached))
             answer = self._shown(turn, question, said, (identity, wanted.seed, wanted.sample))
             if answer is not None:
-                script.append(Message("assistant", answer))
+                script.append(_message("assistant", answer))
         return Posed(dialogue, tuple(script), tuple(pending), look)
 
     def _shown(

@@ -19,7 +19,10 @@ from overread.exam.script import Ask, Say, Script, Take, Tell, key_text
 from overread.exam.survey import Asked, Partner, Survey, answers_of
 from overread.exam.waves import Step, plan
 from overread.media.conditions import BLIND, TEXT_PROBES, vary
+from overread.quick import quick
 from overread.tables import Dialogue, Key, Question, Turn
+
+_key, _question, _turn = quick(Key), quick(Question), quick(Turn)
 
 VALUES = {
     kind: operator.attrgetter(*[field.name for field in dataclasses.fields(kind)]) for kind in (Say, Ask, Tell, Take)
@@ -167,7 +170,7 @@ class _Turns:
         for turn in self.script.turns:
             if isinstance(turn, Say):
                 self._send(turn.role, turn.text, turn.media)
-                self.turns.append(Turn(turn.role, turn.text, turn.media))
+                self.turns.append(_turn(turn.role, turn.text, turn.media))
             elif isinstance(turn, Take):
                 self._take(turn)
             elif isinstance(turn, Tell):
@@ -206,7 +209,7 @@ class _Turns:
                 do="yield the script that is taken from first, within the same item",
             ) from error
         self._send("user", shown, media)
-        self.turns.append(Turn("user", shown, media, source=question))
+        self.turns.append(_turn("user", shown, media, source=question))
         self.steps.append(Step(None, question))
 
     def _shown(self, ask: Ask) -> str:
@@ -218,8 +221,8 @@ class _Turns:
         shown, answer = self._shown(ask), key_text(ask.answer, whole=ask.whole, unit=ask.unit)
         self._send("user", shown, ask.media)
         self._send("assistant", answer, ())
-        self.turns.append(Turn("user", shown, ask.media))
-        self.turns.append(Turn("assistant", answer))
+        self.turns.append(_turn("user", shown, ask.media))
+        self.turns.append(_turn("assistant", answer))
 
     def _ask(self, ask: Ask, *, scored: bool) -> None:
         _check(ask, self.script.item)
@@ -236,7 +239,7 @@ class _Turns:
         number = None if isinstance(ask.answer, tuple) else float(ask.answer)
         answer = key_text(ask.answer, whole=ask.whole, unit=ask.unit)
         self.key.append(
-            Key(
+            _key(
                 question=question,
                 place=self.item.part.stop + len(self.drafts) - 1,
                 answer=ask.answer if isinstance(ask.answer, tuple) else (answer,),
@@ -247,7 +250,7 @@ class _Turns:
                 scored=scored,
             )
         )
-        self.turns.append(Turn("user", shown, ask.media, question=question))
+        self.turns.append(_turn("user", shown, ask.media, question=question))
         self.item.named[self.script.name, ask.name or ask.template, self.condition] = (question, shown, ask.media)
         if ask.shows == "nothing":
             self.steps.append(Step(question, None))
@@ -264,7 +267,7 @@ class _Turns:
         for n, ((question, ask, asked, shown, prompt), (_, wave, parents)) in enumerate(
             zip(self.drafts, waves, strict=True)
         ):
-            yield Question(
+            yield _question(
                 id=question,
                 dialogue=self.id,
                 place=start + n,
