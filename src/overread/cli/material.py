@@ -1,0 +1,91 @@
+"""Files in and out: import, export, build, lint, data."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import click
+
+from overread import catalog, pipeline
+from overread.archives import checking
+from overread.cli.root import PARTIAL, as_json, data_option, main, print_json
+from overread.commands.export import FORMATS, export_run
+from overread.commands.terminal import show_table
+from overread.errors import NotYet
+from overread.runs.folder import Run
+from overread.settings import parse_pairs
+
+
+@main.command("import")
+@click.argument("format_", metavar="FORMAT")
+@click.argument("path", type=click.Path(path_type=Path))
+@click.option("--out", required=True, metavar="RUN", help="The run folder.")
+def import_command(format_: str, path: Path, out: str) -> None:
+    """Read results made elsewhere into a run; their receipts are of level `none`."""
+    raise NotYet(f"the import format {format_!r} is not in this version")
+
+
+@main.command("export")
+@click.argument("run", type=click.Path(path_type=Path))
+@click.option("--format", "format_", default="jsonl", show_default=True, help=f"One of: {', '.join(FORMATS)}.")
+@click.option("--out", required=True, metavar="DIR", type=click.Path(path_type=Path), help="The folder written to.")
+def export_command(run: Path, format_: str, out: Path) -> None:
+    """Write the tables of a run in another format."""
+    for path in export_run(Run(run), format_, out):
+        click.echo(str(path))
+
+
+@main.group("build")
+def build_group() -> None:
+    """Build exams, lessons or phantoms from archives."""
+
+
+@build_group.command("phantoms")
+@click.option("--out", required=True, metavar="DIR", type=click.Path(path_type=Path), help="The folder written to.")
+@click.option("--patients", default=24, show_default=True, help="How many patients.")
+@click.option("--seed", default=0, show_default=True, help="Another seed gives other patients.")
+@click.option("--kind", "kinds", multiple=True, help="ecg, echo or volume; all if not given.")
+def build_phantoms(out: Path, patients: int, seed: int, kinds: tuple[str, ...]) -> None:
+    """Write made-up patients with known truth in the formats that archives use."""
+    builder = catalog.load("builders", "phantoms")
+    built = builder.build(out, patients=patients, seed=seed, **({"kinds": kinds} if kinds else {}))
+    click.echo(f"Use them with --data phantoms={built}", err=True)
+
+
+@main.command("lint")
+@click.argument("format_", metavar="FORMAT")
+@click.argument("path", type=click.Path(path_type=Path))
+def lint_command(format_: str, path: Path) -> None:
+    """List what is wrong in a file of an exam."""
+    raise NotYet(f"checking files of the format {format_!r} is not in this version")
+
+
+@main.group("data", invoke_without_command=True)
+@click.pass_context
+def data_group(ctx: click.Context) -> None:
+    """Where data lie on this machine, what is missing, and where to ask for it."""
+    if ctx.invoked_subcommand is None:
+        show_table(checking.overview(pipeline.find_roots({})))
+
+
+@data_group.command("check")
+@click.argument("alias")
+@data_option
+@as_json
+def data_check(alias: str, data: tuple[str, ...], json_: bool) -> None:
+    """Say which files of an archive are here, which are missing, under which terms, and where to ask for them."""
+    found = checking.check_alias(alias, pipeline.find_roots(parse_pairs(data, "--data")))
+    if json_:
+        print_json(checking.as_document(found))
+    else:
+        show_table(checking.as_table(found))
+    if found.missing:
+        sys.exit(PARTIAL)
+
+
+@data_group.command("get")
+@click.argument("alias")
+def data_get(alias: str) -> None:
+    """Say how to get an archive."""
+    click.echo(checking.how_to_get(alias))
