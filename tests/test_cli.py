@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import click.testing
@@ -237,3 +238,28 @@ def test_whatever_is_typed_ends_with_a_message_and_no_traceback(
     result = call(*words)
     assert result.exit_code in (0, 2, 3), (words, result.exception)
     assert result.exception is None or isinstance(result.exception, SystemExit), words
+
+
+def a_run(data: str, folder: Path) -> Path:
+    words = ["run", "ecg_steps", "--model", "chance", "--data", data, "--limit", "2", "--conditions", "none"]
+    assert call(*words, "--out", str(folder)).exit_code == 0
+    return folder
+
+
+def test_scoring_before_judging_says_what_to_do(data: str, tmp_path: Path) -> None:
+    run = a_run(data, tmp_path / "run")
+    shutil.rmtree(run / "verdicts")
+    told(call("score", str(run)), "nothing of this run has been judged", "overread judge")
+
+
+def test_a_judge_that_raises_is_told_with_its_file(data: str, tmp_path: Path) -> None:
+    judge = tmp_path / "broken.py"
+    judge.write_text('"""Broken"""\nKINDS = ("choice",)\ndef judge(table):\n    return table["nothing"]\n')
+    told(call("judge", str(a_run(data, tmp_path / "run")), "--judge", str(judge)), str(judge), "fails")
+
+
+def test_replies_that_no_worker_tells_of_are_not_dropped_silently(data: str, tmp_path: Path) -> None:
+    run = a_run(data, tmp_path / "run")
+    shutil.rmtree(run / "workers")
+    told(call("judge", str(run)), "no file in workers/", "same models")
+    assert a_run(data, run) == run, "the same command tells of them anew"

@@ -11,8 +11,9 @@ The command line prints these without a traceback and exits with code 2.
 
 from __future__ import annotations
 
+import contextlib
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 
 
 class OverreadError(Exception):
@@ -47,6 +48,18 @@ class NotYet(OverreadError):
 
 class ModelFault(OverreadError):
     """A model broke its contract; the questions concerned become failed replies."""
+
+
+@contextlib.contextmanager
+def blaming(what: str, where: str) -> Iterator[None]:
+    """Turns whatever the file of a plug-in raises into an error that names the file."""
+    try:
+        yield
+    except OverreadError:
+        raise
+    except Exception as error:
+        said = f"{type(error).__name__}: {str(error)[:300]}"
+        raise BadInput(f"{what} fails: {said}", where=where, do="mend the file, and give the command again") from error
 
 
 def unknown_name(kind: str, name: str, known: Iterable[str], *, where: str = "") -> BadInput:

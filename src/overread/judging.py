@@ -10,7 +10,7 @@ from types import ModuleType
 import polars as pl
 
 from overread.catalog import describe, is_path, load
-from overread.errors import BadInput, BadRun
+from overread.errors import BadInput, BadRun, blaming
 from overread.judges.contract import COLUMNS, FINDING
 from overread.runs.folder import Run, part_name, read_json, safe_name, write_json
 from overread.runs.parts import read_part, write_part
@@ -56,7 +56,13 @@ def judge_run(run: Run, panel: Panel) -> None:
     for index, (start, stop) in enumerate(run.parts):
         questions = run.part("questions", index)
         counted = standing(questions, reader.between(start, stop)).replies
-        counted = counted.filter(pl.col("identity").is_in(list(names)))
+        strange = counted.filter(~pl.col("identity").is_in(list(names)))
+        if strange.height:
+            raise BadRun(
+                f"{strange.height} replies are of models that no file in workers/ tells of",
+                where=str(run.folder),
+                do="give the command of the run again with the same models, which tells of them anew",
+            )
         table = _table(counted, questions, run.part("key", index))
         findings = [_find(panel, str(kind), rows) for (kind,), rows in table.group_by("kind", maintain_order=True)]
         verdicts = _verdicts(counted, findings, names)
@@ -79,8 +85,13 @@ def _find(panel: Panel, kind: str, rows: pl.DataFrame) -> pl.DataFrame:
             do="name one that does with --judge (overread list judges)",
         )
     name, module = panel.by_kind[kind]
-    found: pl.DataFrame = module.judge(rows)
-    if dict(found.schema) != FINDING or found["reply"].to_list() != rows["reply"].to_list():
+    with blaming(f"the judge {name}", str(getattr(module, "__file__", name))):
+        found: pl.DataFrame = module.judge(rows)
+    if (
+        not isinstance(found, pl.DataFrame)
+        or dict(found.schema) != FINDING
+        or found["reply"].to_list() != rows["reply"].to_list()
+    ):
         raise BadInput(
             f"the judge {name} did not give one finding a reply, in order, with the columns {', '.join(FINDING)}",
             where=str(getattr(module, "__file__", name)),

@@ -18,7 +18,7 @@ import polars as pl
 from overread.catalog import load
 from overread.engines import local
 from overread.engines.candidates import Candidate, seat_candidate
-from overread.errors import NotYet, unknown_name
+from overread.errors import BadRun, NotYet, unknown_name
 from overread.exam.publishing import check_same_data, exam_of, publish
 from overread.judging import Panel, brought, judge_run, panel_of, panels
 from overread.marking import marks_of
@@ -139,6 +139,10 @@ def score(made: Run, settings: Settings) -> pl.DataFrame:
     module = load("benchmarks", made.exam["benchmark"])
     section = settings.section("score", SCORE)
     found = [_scored(made, module, section, panel) for panel in panels(made)]
+    if not found:
+        raise BadRun(
+            "nothing of this run has been judged yet", where=str(made.folder), do=f"overread judge {made.folder}"
+        )
     scores = pl.concat(found)
     write_part(made.folder / "scores" / part_name(0), scores)
     write_json(made.folder / "scores" / "settings.json", {"schema": SCHEMA_VERSION, **section})

@@ -133,7 +133,7 @@ def test_a_fault_is_named_with_its_line(write: Write, fault: dict[str, Any] | st
 
 def test_an_answer_that_is_no_option_is_told(write: Write, tmp_path: Path) -> None:
     done = call("run", write(case(1, {**YES_NO, "answer": "Maybe"})), "--model", "chance", "--out", tmp_path / "run")
-    assert done.exit_code == 2 and "not among its options" in done.output
+    assert done.exit_code == 2 and "cases.jsonl:1" in done.output and "not among the options" in done.output
 
 
 def test_the_same_id_twice_is_told(write: Write) -> None:

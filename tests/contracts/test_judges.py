@@ -115,3 +115,15 @@ def test_a_reply_that_is_silent_is_unreadable_and_never_dropped(name: str) -> No
         silent = {**blank, "many": False, "whole": False, "unit": "", "status": "answered", "text": "  "}
         (finding,) = module.judge(table_of([silent])).iter_rows(named=True)
         assert (finding["status"], finding["credit"]) == ("unreadable", 0.0)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_uniform_guess_is_worth_its_expectation(name: str) -> None:
+    """What `chance` says: a judge that called it unreadable would set the floor to nothing."""
+    module = catalog.load("judges", name)
+    if "choice" not in module.KINDS:
+        return
+    row = {"kind": "choice", "template": "t", "options": ["a", "b", "c", "d"], "answer": ["b"], "many": False}
+    guess = {**row, "whole": False, "unit": "", "status": "answered", "option_scores": [0.25] * 4}
+    (finding,) = module.judge(table_of([{name: guess.get(name) for name in COLUMNS}])).iter_rows(named=True)
+    assert (finding["status"], finding["correct"], finding["credit"]) == ("expected", None, 0.25)

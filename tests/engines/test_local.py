@@ -219,3 +219,62 @@ def test_followers_of_a_failed_first_reply_are_held_back_and_counted_as_missing(
     scores = run.table("scores").filter((pl.col("slice") == "all") & (pl.col("metric") == "accuracy"))
     assert scores.row(0, named=True)["n"] == run.table("questions").height
     assert scores["coverage"][0] == scores["value"][0] == 0.0
+
+
+LOOKS = '{"ecg": "signal"}'
+
+
+def fed(hash_: str) -> str:
+    """A model that looks at what it is shown and says that an input of this hash reached its network."""
+    return (
+        "        for p in dialogues:\n"
+        "            for q in p.questions:\n"
+        "                media = [m for message in p.prompt(q) for m in message.media]\n"
+        "                given = [p.look(m) for m in media]\n"
+        f"                seen = tuple(Seen('tensor', m, g.form, g.indices, (3, 8), {hash_}) "
+        "for m, g in zip(media, given))\n"
+        "                yield Answer(q.question.id, q.seed, q.sample, choice=(0,), seen=seen)\n"
+    )
+
+
+def test_no_reply_of_a_model_counts_that_gets_the_same_input_for_different_studies(sit: Sit, tmp_path: Path) -> None:
+    run, notes = sit("ecg_steps", toy_model(tmp_path, fed("'00' * 12"), forms=LOOKS))
+    assert set(run.table("replies")["status"]) == {"failed"}
+    assert "reached the model as the same input" in " ".join(notes)
+    assert run.table("scores").filter((pl.col("model") == str(tmp_path / "toy.py")) & (pl.col("value") > 0)).is_empty()
+
+
+def test_blank_studies_may_reach_a_model_as_the_same_input(sit: Sit, tmp_path: Path) -> None:
+    same = "g.hash if not m.change else 'ff' * 12"
+    run, notes = sit("ecg_steps", toy_model(tmp_path, fed(same), forms=LOOKS), conditions="blank")
+    assert notes == [] and set(run.table("replies")["status"]) == {"answered"}
+
+
+def test_a_single_study_proves_nothing_and_its_replies_are_kept(sit: Sit, tmp_path: Path) -> None:
+    run, notes = sit("ecg_steps", toy_model(tmp_path, fed("'00' * 12"), forms=LOOKS), limit=1)
+    assert notes == [] and set(run.table("replies")["status"]) == {"answered"}
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "choice=(10**23 - 1,)",
+        "choice=(0.7,)",
+        "text=b'ab'",
+        "choice=(0,), seen=None",
+        "choice=(0,), seen=('x',)",
+        "choice=(0,), seen=(Seen('tensor', None, 'signal'),)",
+        "choice=(0,), seen=(Seen('tensor', p.dialogue.media[0], 'signal', hash=3),)",
+        "choice=(0,), seen=(Seen('tensor', p.dialogue.media[0], 'signal', hash='a', tokens=10**30),)",
+        "choice=(0,), seen=(Seen('tensor', p.dialogue.media[0], 'signal', shape=(10**30,), hash='a'),)",
+    ],
+)
+def test_what_is_no_answer_fails_with_its_reason_and_leaves_the_run_whole(
+    sit: Sit, tmp_path: Path, answer: str
+) -> None:
+    body = EACH + f"                yield Answer(q.question.id, q.seed, q.sample, {answer})\n"
+    run, notes = sit("ecg_steps", toy_model(tmp_path, body, forms=LOOKS), limit=2)
+    replies = run.table("replies")
+    assert set(replies["status"]) == {"failed"} and "the model returned something that is no answer" in notes[0]
+    run, _ = sit("ecg_steps", "chance", limit=2)
+    assert run.table("replies").filter(pl.col("status") == "answered").height == run.table("questions").height

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from overread.columns import rows_of
 from overread.errors import BadRun
 from overread.runs import replies as replies_module
-from overread.runs.replies import ReplyReader, ReplyWriter, parse_lines, receipts_of
+from overread.runs.replies import ReplyReader, ReplyWriter, parse_lines, receipts_of, replies_of
 from overread.tables import Evidence, Receipt, Reply
 
 RECEIPT = Receipt("r", "tensor", "x://y", "signal", (0, 10), (12, 10), "hash")
@@ -133,7 +133,7 @@ def test_a_truncated_part_is_named_and_left_where_it_is(tmp_path: Path) -> None:
     part.write_bytes(part.read_bytes()[:100])
     with pytest.raises(BadRun, match="damaged") as error:
         ids(tmp_path)
-    assert str(part) in str(error.value) and "run the same command again" in str(error.value)
+    assert str(part) in str(error.value) and "give the command of the run again" in str(error.value)
 
 
 def test_a_part_of_a_newer_version_asks_for_an_upgrade(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -201,3 +201,13 @@ def test_evidence_is_kept_in_lines_and_in_parts(tmp_path: Path) -> None:
         writer.add([reply(1)], [told, plain])
         assert list(rows_of(receipts_of(tmp_path), Receipt)) == [told, plain]
     assert list(rows_of(receipts_of(tmp_path), Receipt)) == [told, plain]
+
+
+def test_all_replies_of_a_run_include_the_lines_of_killed_workers(tmp_path: Path) -> None:
+    with ReplyWriter(tmp_path, "whole") as writer:
+        writer.add([reply(2)], [RECEIPT])
+    lost = ReplyWriter(tmp_path, "lost")
+    lost.add([reply(1)], [RECEIPT])
+    killed(lost)
+    assert replies_of(tmp_path)["id"].to_list() == ["id1", "id2"]
+    assert receipts_of(tmp_path).height == 1

@@ -137,6 +137,18 @@ class _Line:
         texts = [*said.get("options", ()), *(said["answer"] if isinstance(said["answer"], list) else ())]
         if not all(isinstance(text, str) and text.strip() for text in texts):
             self._fail("an option or an answer is no text", 'write them in quotes: ["Yes", "No"]')
+        if not number:
+            self._answer(said["answer"], said["options"], many=said.get("many"))
+
+    def _answer(self, answer: str | list[str], options: list[str], *, many: bool | None) -> None:
+        if len(set(options)) < len(options):
+            self._fail("a question has the same option twice", "give every option a text of its own")
+        told = [answer] if isinstance(answer, str) else answer
+        for text in told:
+            if text not in options:
+                self._fail(f"the answer {text!r} is not among the options", f"write one of {', '.join(options)}")
+        if len(told) != 1 and many is False:
+            self._fail(f"{len(told)} answers to a question that takes one", 'say "many": true, or give one answer')
 
     def _known(self, fields: Any, known: set[str], what: str) -> None:
         if not isinstance(fields, dict):

@@ -6,10 +6,15 @@ import dataclasses
 import functools
 import json
 import math
+import operator
+from collections.abc import Iterable
 from typing import Any
 
 from overread.models.contract import Answer, Seen
-from overread.tables import Evidence, Json, canonical
+from overread.tables import Evidence, Json, Media, canonical
+
+LARGEST_WHOLE = 1 << 53
+"""Whole numbers beyond this cannot be kept: tables and JSON would round them."""
 
 
 def failed(slot: tuple[str, int, int], reason: str) -> Answer:
@@ -30,12 +35,12 @@ def is_answer(said: Any) -> bool:
 
 def checked(answer: Answer) -> Answer:
     """The answer in plain types, or a failed one where it holds something that cannot be an answer."""
-    if answer.status == "answered" and _is_plain_text(answer) and all(map(_is_plain_seen, answer.seen)):
-        return answer
     slot = (answer.question, answer.seed, answer.sample)
-    if answer.status not in ("answered", "refused", "failed"):
-        return failed(slot, f"the model returned an unknown status {answer.status!r}")
     try:
+        if answer.status == "answered" and _is_plain_text(answer) and all(map(_is_plain_seen, answer.seen)):
+            return answer
+        if answer.status not in ("answered", "refused", "failed"):
+            return failed(slot, f"the model returned an unknown status {answer.status!r}")
         plain = _plain(answer)
     except (TypeError, ValueError, AttributeError, OverflowError) as error:
         return failed(slot, f"the model returned something that is no answer: {error}")
@@ -53,9 +58,9 @@ def checked(answer: Answer) -> Answer:
 def _plain(answer: Answer) -> Answer:
     return dataclasses.replace(
         answer,
-        text=None if answer.text is None else _clean(answer.text),
-        reason=_clean(answer.reason),
-        choice=None if answer.choice is None else tuple(int(i) for i in answer.choice),
+        text=None if answer.text is None else _text(answer.text),
+        reason=_text(answer.reason),
+        choice=None if answer.choice is None else _wholes(answer.choice),
         option_scores=None if answer.option_scores is None else tuple(float(x) for x in answer.option_scores),
         number=None if answer.number is None else float(answer.number),
         spread=None if answer.spread is None else tuple(float(x) for x in answer.spread),
@@ -67,17 +72,31 @@ def _plain(answer: Answer) -> Answer:
 
 
 def _plain_seen(seen: Seen) -> Seen:
+    if not isinstance(seen, Seen) or not isinstance(seen.media, Media):
+        raise TypeError("what it says it has seen is no receipt of a medium")
     if seen.level not in ("tensor", "sent", "none"):
         raise ValueError(f"a receipt of the unknown level {seen.level!r}")
     return dataclasses.replace(
         seen,
-        indices=tuple(int(i) for i in seen.indices),
-        shape=tuple(int(n) for n in seen.shape),
-        hash=_clean(seen.hash),
-        form=_clean(seen.form),
-        tokens=None if seen.tokens is None else int(seen.tokens),
-        evidence=tuple(Evidence(_clean(e.about), _clean(e.part), int(e.start), int(e.stop)) for e in seen.evidence),
+        indices=_wholes(seen.indices),
+        shape=_wholes(seen.shape),
+        hash=_text(seen.hash),
+        form=_text(seen.form),
+        tokens=None if seen.tokens is None else _whole(seen.tokens),
+        evidence=tuple(Evidence(_text(e.about), _text(e.part), _whole(e.start), _whole(e.stop)) for e in seen.evidence),
     )
+
+
+def _wholes(values: Iterable[Any]) -> tuple[int, ...]:
+    return tuple(_whole(value) for value in values)
+
+
+def _whole(value: Any) -> int:
+    """A whole number of any library; 0.7 is none, and what no table can hold is none either."""
+    number = operator.index(value)
+    if abs(number) > LARGEST_WHOLE:
+        raise ValueError("a whole number is beyond all measure")
+    return number
 
 
 def _is_plain_seen(seen: Seen) -> bool:
@@ -99,6 +118,12 @@ def _is_plain_text(answer: Answer) -> bool:
         return False
     other = (answer.choice, answer.option_scores, answer.number, answer.spread, answer.blob)
     return all(part is None for part in other) and answer.seconds == 0.0
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise TypeError(f"a text is a {type(value).__name__}")
+    return _clean(str(value))
 
 
 def _clean(text: str) -> str:

@@ -11,6 +11,7 @@ import os
 import platform
 import secrets
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 import polars as pl
@@ -19,7 +20,7 @@ from overread.engines.candidates import Candidate
 from overread.engines.checking import failed
 from overread.engines.origin import origin
 from overread.engines.posing import Poser, Wanted, group
-from overread.engines.receipts import Receipts, Witness, fault
+from overread.engines.receipts import Proof, Receipts, Witness, fault
 from overread.engines.taking import HANGS_ENOUGH, Taken, Taker, close_model, slot_of
 from overread.exam.survey import rank
 from overread.media.reader import MediaReader
@@ -32,6 +33,12 @@ from overread.runs.standing import COLUMNS, Standing, standing
 from overread.tables import SCHEMA_VERSION, Receipt, Reply, content_id
 
 _made: type[Reply] = quick(Reply)
+
+HELD_MOST = 256
+"""So many answers are held back at most until two studies are seen to reach a model differently."""
+
+REASONS_TOLD = 3
+"""So many of the commonest reasons of failed replies are told at the end."""
 
 LOOK_AGAIN_SECONDS = 2.0
 """So often a worker looks for replies that others have written meanwhile."""
@@ -92,12 +99,18 @@ class _Asker:
         self.receipts = Receipts()
         self.tried: set[tuple[str, int, int]] = set()
         self.done = self.whole = self.failed = 0
+        self.reasons: Counter[str] = Counter()
+        self.proof = Proof()
+        self.blind = ""
+        """Why the model is known not to look; none of its replies counts then."""
+        self.held: list[Taken] = []
+        """Answers about studies that wait for the proof that different studies reach the model differently."""
 
     def ask_all(self) -> list[str]:
         try:
             with MediaReader(self.asking.roots, self.candidate.forms, seed=self.asking.seed) as reader:
                 for index in range(len(self.run.parts)):
-                    if self.taker.hung >= HANGS_ENOUGH:
+                    if self._given_up():
                         break
                     self._part(index, reader)
         finally:
@@ -162,8 +175,9 @@ class _Asker:
                 reader.ahead(list(poser.media_of(batches[number + 1])))
             self._batch([self._pose(poser, one, now, reader) for one in left], now)
             self.asking.progress(self.candidate.seat.model, self.done, self.whole)
-            if self.taker.hung >= HANGS_ENOUGH:
-                return
+            if self._given_up():
+                break
+        self._let_go(now)  # a wave that showed a single study proves nothing, and is kept as it is
 
     def _answered_by_others(self) -> set[tuple[str, int, int]]:
         found: set[tuple[str, int, int]] = set()
@@ -191,7 +205,28 @@ class _Asker:
         for answers in self.taker.take(able):
             self._record(answers, now)
 
+    def _given_up(self) -> bool:
+        return self.taker.hung >= HANGS_ENOUGH or bool(self.blind)
+
+    def _let_go(self, now: Standing) -> None:
+        held, self.held = self.held, []
+        self._write(held, now)
+
     def _record(self, answers: Iterable[Taken], now: Standing) -> None:
+        """Writes answers; the first ones about studies are held back until two studies are seen to differ."""
+        come = list(answers)
+        if self.proof.given or not self.candidate.seat.looks:
+            self._write(come, now)
+            return
+        self._write([taken for taken in come if not taken[2].seen], now)
+        self.held += [taken for taken in come if taken[2].seen]
+        for posed, _, answer in come:
+            given = posed.look.given if isinstance(posed.look, Witness) else {}
+            self.blind = self.blind or self.proof.fault(answer, given)
+        if self.proof.given or self.blind or len(self.held) >= HELD_MOST:
+            self._let_go(now)
+
+    def _write(self, answers: Iterable[Taken], now: Standing) -> None:
         replies: list[Reply] = []
         receipts: dict[str, Receipt] = {}
         for posed, pending, answer in answers:
@@ -199,7 +234,9 @@ class _Asker:
             mine = [self.receipts.of(seen) for seen in given.seen]
             replies.append(self._reply(pending, given, mine, now))
             receipts.update({receipt.id: receipt for receipt in mine})
-            self.failed += given.status == "failed"
+            if given.status == "failed":
+                self.failed += 1
+                self.reasons[given.reason] += 1
         self.writer.add(replies, receipts.values())
         self.tried.update([(reply.question, reply.seed, reply.sample) for reply in replies])
         self.done += len(replies)
@@ -209,7 +246,7 @@ class _Asker:
         if not self.candidate.seat.looks or answer.status == "failed":
             return answer
         given = posed.look.given if isinstance(posed.look, Witness) else {}
-        reason = fault(posed, pending, answer, given)
+        reason = fault(posed, pending, answer, given) or self.blind or self.proof.fault(answer, given)
         return failed(slot_of(answer), reason) if reason else answer
 
     def _reply(self, pending: Pending, answer: Answer, receipts: Sequence[Receipt], now: Standing) -> Reply:
@@ -251,7 +288,12 @@ class _Asker:
         name, taker = self.candidate.seat.model, self.taker
         notes = []
         if self.failed:
-            notes.append(f"{name}: {self.failed} of {self.done} questions failed; the same command asks them again")
+            told = "; ".join(
+                f"{' '.join(reason.split())} ({count})" for reason, count in self.reasons.most_common(REASONS_TOLD)
+            )
+            notes.append(
+                f"{name}: {self.failed} of {self.done} questions failed; the same command asks them again: {told}"
+            )
         if taker.hung >= HANGS_ENOUGH:
             notes.append(f"{name}: given up after it hung {taker.hung} times; its other questions were not asked")
         if taker.unknown or taker.repeated:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from itertools import islice
 
 from overread.media.contract import Delivered
 from overread.models.contract import Answer, Look, Pending, Posed, Seen
@@ -60,6 +61,35 @@ def fault(posed: Posed, pending: Pending, answer: Answer, given: Mapping[Media, 
                 f"reached the model ({lost} lost): its processor drops or resamples them"
             )
     return ""
+
+
+class Proof:
+    """Whether different studies reach a model as different inputs; what does not is no looking.
+
+    Only studies as they are count, each held against all before it: blank ones may well be alike, and a probe may
+    change what a model is blind to.
+    """
+
+    def __init__(self) -> None:
+        self._fed: dict[str, tuple[str, str]] = {}
+        self._last: tuple[Seen, ...] = ()
+        self.given = False
+        """Two different studies have reached the model as different inputs."""
+
+    def fault(self, answer: Answer, given: Mapping[Media, Delivered]) -> str:
+        """Why an answer shows that the model does not get its studies; empty where it does not show that."""
+        if answer.seen is self._last:
+            return ""  # the questions of a dialogue share their receipts
+        for seen in answer.seen:
+            delivered = given.get(seen.media)
+            if seen.level == "none" or not seen.hash or delivered is None or seen.media.change:
+                continue
+            study, content = self._fed.setdefault(seen.hash, (seen.media.uri, delivered.hash))
+            if content != delivered.hash and study != seen.media.uri:
+                return f"{study} and {seen.media.uri} differ and reached the model as the same input: it does not look"
+            self.given = self.given or any(known != content for _, known in islice(self._fed.values(), 2))
+        self._last = answer.seen
+        return ""
 
 
 class Receipts:

@@ -16,6 +16,7 @@ import polars as pl
 
 from overread.errors import BadInput
 from overread.judges.contract import FINDING
+from overread.judges.draws import draws_of
 from overread.tables import VerdictStatus
 
 
@@ -111,9 +112,29 @@ def by_row(table: pl.DataFrame, find: Callable[[Row], Finding]) -> pl.DataFrame:
     """The findings of a judge that looks at one reply at a time.
 
     `find` is called once for all answered rows that are equal in everything it can see, and must depend on nothing
-    else. Columns that hold a structured answer should go through expressions instead (see `in_parts`).
+    else. A reply that is only a distribution is taken apart: `find` sees each of its draws, and the finding is their
+    expectation. Columns that hold a structured answer should go through expressions instead (see `in_parts`).
     """
-    return in_parts(table, [(pl.lit(True), lambda answered: _each(answered, find))])
+    return in_parts(table, [(pl.lit(True), lambda answered: _each(answered, lambda row: expected(row, find)))])
+
+
+def expected(row: Row, find: Callable[[Row], Finding]) -> Finding:
+    """The finding on a reply; of one that is only a distribution, the expectation over its draws."""
+    if row.text is not None or row.choice is not None or row.number is not None or row.blob is not None:
+        return find(row)
+    draws = [
+        (weight, find(row._replace(option_scores=None, spread=None, choice=choice, number=number)))
+        for weight, choice, number in draws_of(row.option_scores, row.spread, len(row.options), many=row.many)
+    ]
+    read = [(weight, finding) for weight, finding in draws if finding.status == "read"]
+    if not read:
+        return find(row)
+    return Finding(
+        "expected",
+        credit=min(1.0, sum(weight * finding.credit for weight, finding in read)),
+        error=None if any(f.error is None for _, f in read) else sum(w * (f.error or 0.0) for w, f in read),
+        probability=min(1.0, sum(w for w, finding in read if finding.correct)) if row.option_scores else None,
+    )
 
 
 def _each(table: pl.DataFrame, find: Callable[[Row], Finding]) -> pl.DataFrame:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 
+from overread.errors import blaming
 from overread.metrics.contract import GROUPS, MARKS
 from overread.metrics.floors import is_absent, is_floor
 from overread.metrics.statistics import Estimate, draws
@@ -19,6 +21,8 @@ class Kept:
 
     def __init__(self, metric: Any) -> None:
         self._score = metric.score
+        self._file = str(getattr(metric, "__file__", ""))
+        self._name = Path(self._file).stem
         named = tuple(getattr(metric, "COLUMNS", MARKS))
         self._columns = tuple(dict.fromkeys((*GROUPS, "slices", "status", *named)))
         self._frames: list[pl.DataFrame] = []
@@ -62,8 +66,9 @@ class Kept:
         return whole, floors
 
     def _value(self, marks: pl.DataFrame) -> float:
-        value = self._score(marks) if marks.height else None
-        return float("nan") if value is None else float(value)
+        with blaming(f"the metric {self._name}", self._file):
+            value = self._score(marks) if marks.height else None
+            return float("nan") if value is None else float(value)
 
     def _estimate(self, marks: pl.DataFrame, patients: pl.DataFrame, seed: int, resamples: int) -> Estimate:
         placed = marks.with_columns(pl.col("patient").cast(pl.Categorical)).join(

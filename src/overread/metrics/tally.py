@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from overread.errors import BadInput
+from overread.errors import BadInput, blaming
 from overread.media.conditions import BLIND
 from overread.metrics import pairs
 from overread.metrics.chains import CHAIN
@@ -113,11 +113,13 @@ class Tally:
             self._add_pairs(everything)
 
     def _units(self, name: str, marks: pl.DataFrame) -> pl.DataFrame:
-        values: pl.DataFrame = self._metrics[name].values(marks)
-        weight = pl.col("weight") if "weight" in values.columns else pl.lit(1.0)
-        units = values.drop_nulls("value").select(
-            *GROUPS, "slices", sum=pl.col("value").cast(pl.Float64) * weight, weight=weight.cast(pl.Float64)
-        )
+        metric = self._metrics[name]
+        with blaming(f"the metric {name}", str(getattr(metric, "__file__", name))):
+            values: pl.DataFrame = metric.values(marks)
+            weight = pl.col("weight") if "weight" in values.columns else pl.lit(1.0)
+            units = values.drop_nulls("value").select(
+                *GROUPS, "slices", sum=pl.col("value").cast(pl.Float64) * weight, weight=weight.cast(pl.Float64)
+            )
         if not units["sum"].is_finite().all():
             raise BadInput(
                 f"the metric {name} gave a value that is not a finite number",

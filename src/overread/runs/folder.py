@@ -24,6 +24,7 @@ import polars as pl
 
 from overread.errors import BadRun
 from overread.runs.parts import check_version, damaged, read_part, write_atomically, write_part
+from overread.runs.replies import receipts_of, replies_of
 from overread.tables import ROWS, SCHEMA_VERSION, schema
 from overread.version import __version__
 
@@ -117,6 +118,8 @@ class Run:
         row = {row.TABLE: row for row in ROWS}.get(table)
         if row is None:
             raise BadRun(f"a run has no table {table!r}", do=f"known: {', '.join(row.TABLE for row in ROWS)}")
+        if table in ("replies", "receipts"):
+            return replies_of(self.folder) if table == "replies" else receipts_of(self.folder)
         paths = sorted((self.folder / table).rglob("*.parquet"))
         if table in ("cases", *EXAM_TABLES):
             paths = [self.part_path(table, index) for index in range(1 if table == "cases" else len(self.parts))]

@@ -43,6 +43,10 @@ def cannot_write(path: Path, error: OSError) -> BadRun:
     )
 
 
+_OF_THE_EXAM = {"cases", "dialogues", "questions", "key"}
+"""What was compiled together; the manifest says that it is whole."""
+
+
 def write_part(path: Path, frame: pl.DataFrame) -> None:
     """Writes one part."""
     buffer = io.BytesIO()
@@ -83,8 +87,11 @@ def check_version(path: Path, version: object) -> None:
 def damaged(path: Path, error: BaseException) -> BadRun:
     """The error for a file of a run that cannot be read."""
     first = (str(error).strip() or type(error).__name__).splitlines()[0]
+    also = " and run.json" if path.parent.name in _OF_THE_EXAM else ""
+    again = "with the same models " if path.parent.name == "workers" else ""
     return BadRun(
         f"a file of the run is damaged: {first[:200]}",
         where=str(path),
-        do="move the file away and run the same command again: what it held is made or asked anew, the rest stands",
+        do=f"move it{also} away and give the command of the run again {again}"
+        "(run.json tells it): what it held is made or asked anew, the rest stands",
     )

@@ -232,9 +232,20 @@ class ReplyReader:
         return pl.concat(frames).unique("id", keep="first", maintain_order=True)
 
 
+def replies_of(folder: Path) -> pl.DataFrame:
+    """All replies of a run, each once, those in the lines of workers that are at it or were killed included."""
+    return _all_of(folder, Reply).sort("place", maintain_order=True)
+
+
 def receipts_of(folder: Path) -> pl.DataFrame:
     """All receipts of a run, each once."""
-    frames = [pl.DataFrame(schema=schema(Receipt))]
-    frames.extend(read_part(path) for path in sorted((folder / "receipts").glob("*.parquet")))
-    frames.extend(parse_lines(path, 0)[1] for path in sorted((folder / "replies").glob("*.jsonl")))
+    return _all_of(folder, Receipt)
+
+
+def _all_of(folder: Path, row: type[Reply] | type[Receipt]) -> pl.DataFrame:
+    frames = [pl.DataFrame(schema=schema(row))]
+    frames.extend(read_part(path) for path in sorted((folder / row.TABLE).glob("*.parquet")))
+    for path in sorted((folder / "replies").glob("*.jsonl")):
+        replies, receipts, _ = parse_lines(path, 0)
+        frames.append(replies if row is Reply else receipts)
     return pl.concat(frames).unique("id", keep="first", maintain_order=True)
