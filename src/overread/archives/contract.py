@@ -16,7 +16,7 @@ of samples, frames or slices: a study can only stand in for another where both a
 Archives of ECGs give facts of these names, each where the archive tells it, and others of their own:
 
     study           the archive's own name of the study
-    patient_from    how the patient is known: `archive`; `folder` (its name); `study` (it is not, the study is the patient)
+    patient_from    how the patient is known: `archive`; `folder` (its name); `study` (not known: it is the study)
     geometry        "12x5000@500": leads or signals, samples, rate; of the first medium, as are length and rate_hz
     length          samples as stored                   rate_hz   samples a second
     age             years; 90 may mean above 89         sex       "F" or "M"

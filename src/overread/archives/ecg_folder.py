@@ -10,8 +10,8 @@ below the root belongs to the patient of that folder's name; one that lies in th
 (`patient_from` says which).
 
 A list `cases.csv` in the root says more. Its column `file` names the files, which then alone are cases, in its order;
-`patient` says whose they are; `age`, `sex` (F or M), `split`, `labels` (with `;` between them) and `report` become facts
-of those names; any other column becomes a fact as it stands.
+`patient` says whose they are; `age`, `sex` (F or M), `split`, `labels` (with `;` between them) and `report` become
+facts of those names; any other column becomes a fact as it stands.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Rows of a second list, found by a key while the first is streamed.
 
-Both lists usually have one order, so the row wanted is the next one. Rows that were passed over are remembered, by where
-they stand in the file and not by what they hold: memory stays small whatever the order.
+Both lists usually have one order, so the row wanted is the next one. Rows that were passed over are remembered, by
+where they stand in the file and not by what they hold: memory stays small whatever the order.
 """
 
 from __future__ import annotations

@@ -44,11 +44,17 @@ WAVES = {"p": "p", "N": "qrs", "t": "t"}
 _ADVICE = f"fetch ludb.csv again: {ACCESS}"
 _AXIS = "Electric axis of the heart"
 _NEEDED = ("ID", "Sex", "Age", "Rhythms", _AXIS)
+# Most waves are `(x)`. Some are drawn several times over each other, `(((xxx)))`; some lack an end; of some the peak was
+# set before the onset, `x()`.
+_WAVE = re.compile(r"\(+([pNt])\1*\)*|([pNt])(?:\(\)|\)?)")
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class DrawnWave:
-    """A wave as a cardiologist drew it in one lead, in samples; None where an end was not drawn."""
+    """A wave as a cardiologist drew it in one lead, in samples; None where an end was not drawn.
+
+    Of a few waves the peak lies outside its ends; one that was drawn several times has the outermost ends.
+    """
 
     kind: str
     """p, qrs or t."""
@@ -88,22 +94,24 @@ def boundaries(root: Path, record: str) -> dict[str, tuple[DrawnWave, ...]]:
 
 def _waves(marks: Marks, path: Path) -> tuple[DrawnWave, ...]:
     """Waves out of marks: `(` onset, a letter at the peak, `)` offset."""
+    text = "".join(symbol if symbol in "()" or symbol in WAVES else "?" for symbol in marks.symbols)
     waves: list[DrawnWave] = []
-    onset: int | None = None
-    for sample, symbol in zip(marks.samples.tolist(), marks.symbols, strict=True):
-        if symbol == "(":
-            onset = sample
-        elif symbol in WAVES:
-            waves.append(DrawnWave(WAVES[symbol], onset, sample, None))
-            onset = None
-        elif symbol == ")":
-            if not waves or waves[-1].offset is not None:
-                raise BadInput(
-                    f"a wave ends at sample {sample} that did not begin", where=str(path), do="fetch the file again"
-                )
-            waves[-1] = dataclasses.replace(waves[-1], offset=sample)
-        else:
-            raise BadInput(f"the mark {symbol!r} is no wave", where=str(path), do="fetch the file again")
+    at = 0
+    for found in _WAVE.finditer(text):
+        if found.start() != at:
+            break
+        at = found.end()
+        samples = {mark: [int(marks.samples[i]) for i in range(*found.span()) if text[i] == mark] for mark in "()"}
+        letter = found[1] or found[2]
+        peaks = [int(marks.samples[i]) for i in range(*found.span()) if text[i] == letter]
+        onset, offset = samples["("][:1], samples[")"][-1:]
+        waves.append(
+            DrawnWave(WAVES[letter], onset[0] if onset else None, peaks[len(peaks) // 2], offset[0] if offset else None)
+        )
+    if at != len(text):
+        raise BadInput(
+            f"the mark at sample {marks.samples[at]} belongs to no wave", where=str(path), do="fetch the file again"
+        )
     return tuple(waves)
 
 

@@ -6,9 +6,9 @@ licence: Open Data Commons Open Database License 1.0 for those who may have it
 access: https://physionet.org/content/mimic-iv-ecg/1.0/
 
 `report` holds the machine's statements, one a line, which no physician has confirmed (`report_by`); `machine` its
-measurements in ms and degrees, without those that it marks as unknown. There are no labels, ages or sexes here: they are
-in MIMIC-IV itself. Dates are shifted. The order of the leads in the files is another one (I II III aVR aVF aVL ...);
-reading goes by their names. Patients whose folder group (`files/p1000`) is not there make no cases.
+measurements in ms and degrees, without those that it marks as unknown. There are no labels, ages or sexes here: they
+are in MIMIC-IV itself. Dates are shifted. The files have another order of leads (I II III aVR aVF aVL V1 ...); reading
+goes by their names. Patients whose folder group (`files/p1000`) is not there make no cases.
 """
 
 from __future__ import annotations

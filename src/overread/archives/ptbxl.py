@@ -6,8 +6,8 @@ licence: CC BY 4.0
 access: https://physionet.org/content/ptb-xl/1.0.3/
 
 A case has the ECG at 500 Hz as medium `ecg` and, where it is there too, at 100 Hz as `ecg_100hz`: they are one study,
-so they are one case, and what an exam does not show is never read. `labels` are all SCP codes, `scp_codes` the same with
-their likelihood (0 where none was given, which does not mean absent), `superclasses` the diagnostic classes of
+so they are one case, and what an exam does not show is never read. `labels` are all SCP codes, `scp_codes` the same
+with their likelihood (0 where none was given, which does not mean absent), `superclasses` the diagnostic classes of
 scp_statements.csv (NORM, MI, STTC, CD, HYP). `split` follows the ten folds: 1 to 8, 9, 10. An age of 90 means above 89.
 
 Files that are not there make no case. Without ptbxl_database.csv the records make cases all the same, but nothing is

@@ -24,7 +24,7 @@ NAMES = ("DI", "DII", "DIII", "AVR", "AVL", "AVF", "V1", "V2", "V3", "V4", "V5",
 RATE_HZ = 400.0
 UNITS = "mV"
 """What the values come nearest to. The dataset states no unit, its authors contradict themselves (a tenth of a
-millivolt, or a millivolt), and read as millivolts the QRS complexes are about twice as tall as elsewhere."""
+millivolt, or a millivolt), and users who measured find QRS complexes about twice as tall as elsewhere, read so."""
 
 _KEPT_FILES = 32
 _MOST_EXAMS = 1 << 24
