@@ -7,9 +7,9 @@ access: https://zenodo.org/records/4916206
 
 An ECG is a row of a large file, addressed as `code15://exams_part0.hdf5#exam=1169160`; reading it needs the extra
 `hdf5`, listing does not. Rows are filled up with zeros to 4,096 samples; `length` counts these, and reading cuts them
-off (most ECGs then last 7 or 10 seconds). The archive does not state its unit: values are read as millivolts, which is
-said to make QRS complexes about twice as tall as elsewhere; amplitudes must not be trusted (`amplitudes_sure` is false).
-Only exams of files that are there make cases.
+off (most ECGs then last 7 or 10 seconds). The archive does not state its unit: values are read as millivolts, which
+is said to make QRS complexes about twice as tall as elsewhere; amplitudes must not be trusted (`amplitudes_sure` is
+false). Only exams of files that are there make cases.
 """
 
 from __future__ import annotations

@@ -5,9 +5,9 @@ terms: local-only
 licence: yours
 access: point at it: --data ecg_folder=PATH
 
-Every `.hea` and `.edf` below the folder is a case, in the order of their paths. A file that lies in a folder of its own
-below the root belongs to the patient of that folder's name; one that lies in the root is its own patient
-(`patient_from` says which).
+Every `.hea` and `.edf` below the folder is a case, in the order of their paths. A file in a folder below the root
+belongs to the patient of that folder's name (of the topmost one: what lies deeper are visits); one that lies in the
+root itself is its own patient. `patient_from` says which.
 
 A list `cases.csv` in the root says more. Its column `file` names the files, which then alone are cases, in its order;
 `patient` says whose they are; `age`, `sex` (F or M), `split`, `labels` (with `;` between them) and `report` become
@@ -51,7 +51,7 @@ def cases(root: Path) -> Iterator[Case]:
         some = True
         name = file.removesuffix(".hea")
         told: PatientFrom = "archive" if person else "folder" if "/" in name else "study"
-        patient, known = patient_facts(ALIAS, person or (name.rpartition("/")[0] if told == "folder" else name), told)
+        patient, known = patient_facts(ALIAS, person or (name.partition("/")[0] if told == "folder" else name), told)
         media = media_of(ALIAS, {"ecg": name}, where)
         yield case_of(ALIAS, TERMS, patient, media, {**known, **_shape(roots, media[0].uri), "study": name, **facts})
     if not some:

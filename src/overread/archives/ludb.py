@@ -44,8 +44,8 @@ WAVES = {"p": "p", "N": "qrs", "t": "t"}
 _ADVICE = f"fetch ludb.csv again: {ACCESS}"
 _AXIS = "Electric axis of the heart"
 _NEEDED = ("ID", "Sex", "Age", "Rhythms", _AXIS)
-# Most waves are `(x)`. Some are drawn several times over each other, `(((xxx)))`; some lack an end; of some the peak was
-# set before the onset, `x()`.
+# Most waves are `(x)`. Some are drawn several times over each other, `(((xxx)))`; some lack an end; of some the peak
+# was set before the onset, `x()`.
 _WAVE = re.compile(r"\(+([pNt])\1*\)*|([pNt])(?:\(\)|\)?)")
 
 
