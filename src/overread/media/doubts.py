@@ -22,10 +22,12 @@ _LEAST_HZ = 50.0
 _WINDOW_S = 2.0
 _SMOOTH_S, _STEP_S = 0.02, 0.04
 """The laws are tested on smoothed changes: wander and filters that differ between leads do not matter then."""
-_BROKEN, _BROKEN_BADLY, _BETTER = 0.1, 0.35, 0.5
+_BROKEN, _BROKEN_BADLY, _BETTER = 0.01, 0.35, 0.5
 """Shares of the limb leads' energy, found on 126 records and what became of them with names swapped or signs turned:
-named otherwise, none of the true records fits the laws twice as well; swapped and turned ones mostly do."""
-_CUT_S = 0.03
+named otherwise, none of the true records fits the laws even a third better; swapped and turned ones mostly fit them
+twice as well."""
+_CUT_S, _CUT_LONG_S, _CUT_TIMES = 0.015, 0.1, 3
+"""A lead is cut off that rests at its limit for so long several times, or once for very long."""
 _LIMB = LEADS[:6]
 _LAWS = np.array(
     [
@@ -82,14 +84,13 @@ def _cut(values: npt.NDArray[np.float32], rate_hz: float) -> bool:
     middle, low, high = np.nanmedian(values), np.fmin.reduce(values), np.fmax.reduce(values)
     for limit in (low, high):
         # A lead whose baseline is its limit (waves to one side only) rests there and is not cut off.
-        if abs(limit - middle) > 0.3 * (high - low) and _longest(values == limit) >= max(5, round(_CUT_S * rate_hz)):
-            return True
+        if abs(limit - middle) > 0.3 * (high - low):
+            edges = np.flatnonzero(np.diff(np.concatenate([[0], (values == limit).view(np.int8), [0]])))
+            rests = edges[1::2] - edges[::2]
+            often = np.count_nonzero(rests >= max(3, round(_CUT_S * rate_hz))) >= _CUT_TIMES
+            if often or rests.max(initial=0) >= max(5, round(_CUT_LONG_S * rate_hz)):
+                return True
     return False
-
-
-def _longest(true: npt.NDArray[np.bool_]) -> int:
-    edges = np.flatnonzero(np.diff(np.concatenate([[0], true.view(np.int8), [0]])))
-    return int((edges[1::2] - edges[::2]).max(initial=0))
 
 
 def _laws(mv: npt.NDArray[np.float32], rate_hz: float, places: list[int]) -> list[str]:
