@@ -52,6 +52,15 @@ def trees() -> ModuleType:
 
 
 @pytest.fixture
+def real_data() -> Path:
+    """The folder of real data."""
+    folder = os.environ.get("OVERREAD_REAL_DATA")
+    if not folder:
+        pytest.skip("OVERREAD_REAL_DATA is not set")
+    return Path(folder)
+
+
+@pytest.fixture
 def toy() -> Callable[[str], str]:
     """The path of a toy model, by name."""
     return lambda name: str(TOYS / f"{name}.py")

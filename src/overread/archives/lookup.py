@@ -26,8 +26,12 @@ class Lookup:
         except OSError as error:
             raise BadInput(f"the list cannot be read: {error.strerror}", where=str(file), do=advice) from error
         self._number = 1
-        self._columns = self._fields(self._stream.readline().removeprefix(b"\xef\xbb\xbf"), 1)
-        check_columns(self._columns, (key, *needed), file, advice)
+        try:
+            self._columns = self._fields(self._stream.readline().removeprefix(b"\xef\xbb\xbf"), 1)
+            check_columns(self._columns, (key, *needed), file, advice)
+        except BadInput:
+            self._stream.close()
+            raise
         self._place = self._columns.index(key)
         self._at = self._stream.tell()
 
