@@ -92,10 +92,19 @@ def test_any_bytes_are_marks_or_refused(data: bytes) -> None:
         assert len(marks.samples) == len(marks.symbols) == len(marks.notes)
 
 
-@pytest.mark.real
-def test_all_real_annotations_agree_with_the_wfdb_package(real_data: Path) -> None:
-    headers = sorted((real_data / "ludb" / "data").glob("*.hea"))
-    assert headers
+def compared(headers: list[Path]) -> int:
     for header in headers:
         for lead in ("i", "ii", "iii", "avr", "avl", "avf", "v1", "v2", "v3", "v4", "v5", "v6"):
             agree(header.with_suffix(""), lead)
+    return len(headers)
+
+
+@pytest.mark.real
+def test_real_annotations_agree_with_the_wfdb_package(real_data: Path) -> None:
+    assert compared(sorted((real_data / "ludb" / "data").glob("*.hea"))[::10])
+
+
+@pytest.mark.real
+@pytest.mark.slow
+def test_all_real_annotations_agree_with_the_wfdb_package(real_data: Path) -> None:
+    assert compared(sorted((real_data / "ludb" / "data").glob("*.hea")))

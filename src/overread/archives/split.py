@@ -18,7 +18,12 @@ _TRAIN, _VAL = 80, 10
 
 def part_of(patient: str) -> Part:
     """The part of a patient, by an id that carries its archive: `code15/1169160`."""
-    drawn = int.from_bytes(hashlib.blake2b(f"split {patient}".encode(), digest_size=8).digest(), "little") % 100
+    drawn = (
+        int.from_bytes(
+            hashlib.blake2b(f"split {patient}".encode("utf-8", "surrogatepass"), digest_size=8).digest(), "little"
+        )
+        % 100
+    )
     if drawn < _TRAIN:
         return "train"
     return "val" if drawn < _TRAIN + _VAL else "test"
