@@ -5,6 +5,7 @@ Nothing is put right here. A doubt is a sentence for a person; the signal stays 
 
 from __future__ import annotations
 
+import functools
 import itertools
 
 import numpy as np
@@ -47,19 +48,18 @@ def doubts_about(mv: npt.NDArray[np.float32], rate_hz: float, given: tuple[str, 
     empty = [i for i in rows if np.isnan(low[i])]
     flat = [i for i in rows if low[i] == high[i]]
     alive = [i for i in rows if i not in empty and i not in flat]
+    cut = [i for i in alive if _cut(mv[i], float(low[i]), float(high[i]), rate_hz)]
     found: list[str] = []
     if rate_hz < _LEAST_HZ:
         found.append(f"{rate_hz:g} samples a second are too few for an ECG")
     found += _listed("holds no valid sample", "hold no valid sample", empty)
     found += _listed("is flat", "are flat", flat)
-    found += _listed(
-        "is cut off at its limits", "are cut off at their limits", [i for i in alive if _cut(mv[i], rate_hz)]
-    )
+    found += _listed("is cut off at its limits", "are cut off at their limits", cut)
     if alive:
         height = height_mv(mv[alive], rate_hz)
         if not LEAST_MV <= height <= MOST_MV:
             found.append(f"the leads are {height:.3g} mV high, which no heart is: the units are probably wrong")
-        found += _laws(mv, rate_hz, [i for i in alive if i < len(_LIMB)])
+        found += _laws(mv, rate_hz, tuple(i for i in alive if i < len(_LIMB)))
     return tuple(found)
 
 
@@ -79,55 +79,62 @@ def _listed(one: str, many: str, places: list[int]) -> list[str]:
     return [f"lead {names} {one}" if len(places) == 1 else f"leads {names} {many}"]
 
 
-def _cut(values: npt.NDArray[np.float32], rate_hz: float) -> bool:
+def _cut(values: npt.NDArray[np.float32], low: float, high: float, rate_hz: float) -> bool:
     """Whether a lead stays at its highest or lowest value as an amplifier does that can go no further."""
-    middle, low, high = np.nanmedian(values), np.fmin.reduce(values), np.fmax.reduce(values)
+    short, long = max(3, round(_CUT_S * rate_hz)), max(5, round(_CUT_LONG_S * rate_hz))
     for limit in (low, high):
+        at = values == limit
+        if np.count_nonzero(at) < min(long, _CUT_TIMES * short):
+            continue
         # A lead whose baseline is its limit (waves to one side only) rests there and is not cut off.
-        if abs(limit - middle) > 0.3 * (high - low):
-            edges = np.flatnonzero(np.diff(np.concatenate([[0], (values == limit).view(np.int8), [0]])))
+        if abs(limit - np.nanmedian(values)) > 0.3 * (high - low):
+            edges = np.flatnonzero(np.diff(np.concatenate([[0], at.view(np.int8), [0]])))
             rests = edges[1::2] - edges[::2]
-            often = np.count_nonzero(rests >= max(3, round(_CUT_S * rate_hz))) >= _CUT_TIMES
-            if often or rests.max(initial=0) >= max(5, round(_CUT_LONG_S * rate_hz)):
+            if np.count_nonzero(rests >= short) >= _CUT_TIMES or rests.max() >= long:
                 return True
     return False
 
 
-def _laws(mv: npt.NDArray[np.float32], rate_hz: float, places: list[int]) -> list[str]:
+def _laws(mv: npt.NDArray[np.float32], rate_hz: float, places: tuple[int, ...]) -> list[str]:
     """Whether the limb leads fulfil the laws of Einthoven and Goldberger, and if not, what would."""
-    laws = _LAWS[[all(i in places for i in np.flatnonzero(law)) for law in _LAWS]][:, places]
     smooth, step = max(1, round(_SMOOTH_S * rate_hz)), max(1, round(_STEP_S * rate_hz))
+    laws, others = _readings(places)
     if not len(laws) or mv.shape[1] <= smooth + step:
         return []
-    sums = np.cumsum(np.nan_to_num(mv[places].astype(np.float64)), axis=1)
+    sums = np.cumsum(np.nan_to_num(mv[list(places)]), axis=1, dtype=np.float64)
     means = sums[:, smooth:] - sums[:, :-smooth]
     changes = means[:, step:] - means[:, :-step]
     energy = changes @ changes.T
     whole = float(np.trace(energy))
     if whole == 0.0:
         return []
-
-    def broken(turned: Floats) -> float:
-        return float(np.trace(laws @ turned @ energy @ turned.T @ laws.T)) / whole
-
-    own = broken(np.eye(len(places)))
-    best, what = min((broken(turned), what) for what, turned in _otherwise(places))
-    if own > _BROKEN and best < _BETTER * own:
-        guess = f": {what}" if len(places) == len(_LIMB) else ": leads may be swapped or have the wrong sign"
-        return [f"the limb leads contradict each other{guess}"]
-    return ["the limb leads contradict each other"] if own > _BROKEN_BADLY else []
+    # How much energy is left over by the laws, for the names of the file and for every other reading of them.
+    broken = np.einsum("rli,ij,rlj->r", laws, energy, laws) / whole
+    best = int(np.argmin(broken[1:]))
+    if broken[0] > _BROKEN and broken[1 + best] < _BETTER * broken[0]:
+        guess = others[best] if len(places) == len(_LIMB) else "leads may be swapped or have the wrong sign"
+        return [f"the limb leads contradict each other: {guess}"]
+    return ["the limb leads contradict each other"] if broken[0] > _BROKEN_BADLY else []
 
 
-def _otherwise(places: list[int]) -> list[tuple[str, Floats]]:
-    """Every pair of leads swapped and every lead turned over, and the words for it."""
+@functools.lru_cache(maxsize=64)
+def _readings(places: tuple[int, ...]) -> tuple[Floats, tuple[str, ...]]:
+    """The laws that these limb leads allow to test (readings, laws, leads), and the readings in words.
+
+    The first reading, without words, is that of the file; then every pair of leads swapped, every lead turned over.
+    """
+    known = [all(i in places for i in np.flatnonzero(law)) for law in _LAWS]
+    laws = _LAWS[known][:, list(places)]
     names = [LEADS[i] for i in places]
-    found: list[tuple[str, Floats]] = []
+    turns, words = [np.eye(len(places))], []
     for one, other in itertools.combinations(range(len(places)), 2):
-        turned = np.eye(len(places))
-        turned[[one, other]] = turned[[other, one]]
-        found.append((f"{names[one]} and {names[other]} are probably swapped", turned))
+        turn = np.eye(len(places))
+        turn[[one, other]] = turn[[other, one]]
+        turns.append(turn)
+        words.append(f"{names[one]} and {names[other]} are probably swapped")
     for one in range(len(places)):
-        turned = np.eye(len(places))
-        turned[one, one] = -1.0
-        found.append((f"{names[one]} probably has the wrong sign", turned))
-    return found
+        turn = np.eye(len(places))
+        turn[one, one] = -1.0
+        turns.append(turn)
+        words.append(f"{names[one]} probably has the wrong sign")
+    return (laws @ np.stack(turns) if len(laws) else laws), tuple(words)
