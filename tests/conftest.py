@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import hypothesis
@@ -35,6 +37,27 @@ def phantom_data(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """A folder of twelve made-up patients, as `data` of settings."""
     folder = tmp_path_factory.mktemp("data") / "phantoms"
     return {"phantoms": str(phantoms.build(folder, patients=12, kinds=("ecg", "echo")))}
+
+
+@pytest.fixture(scope="session")
+def trees() -> ModuleType:
+    """Makers of small archives as their publishers lay them out; `trees.MAKERS` by alias."""
+    spec = importlib.util.spec_from_file_location(
+        "overread_test_trees", Path(__file__).parent / "archives" / "trees.py"
+    )
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture
+def real_data() -> Path:
+    """The folder of real data."""
+    folder = os.environ.get("OVERREAD_REAL_DATA")
+    if not folder:
+        pytest.skip("OVERREAD_REAL_DATA is not set")
+    return Path(folder)
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from overread.errors import BadInput
-from overread.roots import Roots, split, variable_of
+from overread.roots import Roots, inside, split, variable_of
 
 
 @pytest.fixture
@@ -133,6 +133,28 @@ def test_a_record_without_its_extension_resolves_when_asked_so(folder: Path) -> 
     roots = Roots({"d": folder / "data"})
     assert roots.resolve("d://a/record", must_exist=False) == folder / "data" / "a" / "record"
     refusal(roots, "d://a/record")
+
+
+def test_a_place_inside_a_file_is_kept_and_the_file_is_what_must_be_there(folder: Path) -> None:
+    root = folder / "data"
+    (root / "x.hdf5").write_text("x")
+    (folder / "secret.hdf5").write_text("s")
+    (root / "out.h5").symlink_to(folder / "secret.hdf5")
+    (root / "a#b.txt").write_text("x")
+    roots = Roots({"d": root})
+    assert roots.resolve("d://x.hdf5#exam=12") == root / "x.hdf5#exam=12"
+    assert inside(str(root / "x.hdf5#exam=12")) == (str(root / "x.hdf5"), "exam=12")
+    assert inside("x.hdf5#exam=1/../..") == ("x.hdf5#exam=1/../..", "")
+    assert roots.resolve("d://a#b.txt").is_file(), "elsewhere the sign is a letter like any other"
+    assert "symbolic link" in refusal(roots, "d://out.h5#exam=1")
+    for uri in (
+        "d://none.hdf5#exam=1",
+        "d://x.hdf5#exam=-1",
+        "d://x.hdf5#",
+        "d://../secret.hdf5#exam=1",
+        "d://a#exam=1",
+    ):
+        refusal(roots, uri)
 
 
 def test_a_root_that_is_not_there_is_named(folder: Path) -> None:

@@ -1,6 +1,8 @@
 """Where data lie on this machine: `alias://relative/path` to a file below the alias's folder, and nowhere else.
 
 Addresses come from data files and are not trusted: what leaves its folder, by `..` or by a symbolic link, is refused.
+An address may name a place inside an HDF5 file: `alias://exams_part0.hdf5#exam=1169160`. What is looked for on the
+disk, and must lie below the folder, is then the file before the `#`.
 """
 
 from __future__ import annotations
@@ -18,12 +20,19 @@ VARIABLE_PREFIX = "OVERREAD_DATA_"
 
 _ALIAS = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 _DRIVE = re.compile(r"[A-Za-z]:[\\/]")
+_INSIDE = re.compile(r"(.+\.(?:hdf5|h5))#([a-z]{1,16}=[0-9]{1,18})", re.DOTALL)
 _REMEMBERED = 65536
 
 
 def variable_of(alias: str) -> str:
     """The environment variable that may hold an alias's folder: `ptb-xl` is read from `OVERREAD_DATA_PTB_XL`."""
     return VARIABLE_PREFIX + re.sub(r"[^A-Z0-9]", "_", alias.upper())
+
+
+def inside(address: str) -> tuple[str, str]:
+    """An address or path without and with only the place inside its file: `a.hdf5#exam=7` gives `a.hdf5`, `exam=7`."""
+    found = _INSIDE.fullmatch(address)
+    return (found[1], found[2]) if found else (address, "")
 
 
 class Roots:
@@ -83,7 +92,8 @@ class Roots:
     def resolve(self, uri: str, *, must_exist: bool = True) -> Path:
         """The path of `alias://relative/path`, below the alias's folder even after symbolic links are followed.
 
-        The path is the one of the address, links not replaced, so that files beside it are found beside it.
+        The path is the one of the address, links not replaced, so that files beside it are found beside it; it keeps
+        a place inside the file.
         `must_exist=False` serves addresses that stand for several files (a WFDB record without its extension).
         """
         found = self._known.get((uri, must_exist))
@@ -96,13 +106,14 @@ class Roots:
     def _resolve(self, uri: str, must_exist: bool) -> Path:
         alias, relative = split(uri)
         root = self.root(alias)
-        path = root / relative
+        file, place = inside(relative)
+        path = root / file
         try:
-            inside = Path(os.path.realpath(path)).is_relative_to(self._real[alias])
+            below = Path(os.path.realpath(path)).is_relative_to(self._real[alias])
             exists = path.exists()
         except (OSError, ValueError, RuntimeError) as error:
             raise BadInput(f"the address cannot be a file: {error}", where=repr(uri), do="correct it") from error
-        if not inside:
+        if not below:
             raise BadInput(
                 f"the address leaves the folder of {alias!r} by a symbolic link",
                 where=repr(uri),
@@ -110,7 +121,7 @@ class Roots:
             )
         if must_exist and not exists:
             raise BadInput("there is no such file", where=f"{uri} ({path})", do=f"check --data {alias}={root}")
-        return path
+        return path.with_name(f"{path.name}#{place}") if place else path
 
 
 def split(uri: str) -> tuple[str, str]:

@@ -6,6 +6,7 @@ import contextlib
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
+from types import ModuleType
 
 import polars as pl
 import pytest
@@ -25,13 +26,14 @@ EXAMPLES = Path(__file__).parent / "examples"
 
 
 @pytest.fixture(scope="session")
-def everyone(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """Where the data of each alias lie: a few phantoms of every kind, and real data where there are some."""
+def everyone(tmp_path_factory: pytest.TempPathFactory, trees: ModuleType) -> dict[str, str]:
+    """Where the data of each alias lie: a few phantoms of every kind, made-up archives, real data for the others."""
     folder = phantoms.build(tmp_path_factory.mktemp("everyone") / "phantoms", patients=6)
     real = Path(os.environ.get("OVERREAD_REAL_DATA", folder))
     aliases = [catalog.load("archives", name).ALIAS for name in catalog.entries("archives")]
     found = {alias: str(real / alias) for alias in aliases if (real / alias).is_dir()}
-    return {**found, "phantoms": str(folder)}
+    made = {alias: str(make(tmp_path_factory.mktemp(alias))) for alias, make in trees.MAKERS.items()}
+    return {**found, **made, "phantoms": str(folder)}
 
 
 @pytest.fixture(scope="session")

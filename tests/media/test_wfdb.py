@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import tempfile
 import warnings
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -253,18 +252,11 @@ def test_sizes_and_sample_counts_are_inverse(code: int, samples: int) -> None:
 
 
 @pytest.mark.real
-def test_real_records_agree_with_the_wfdb_package(real_data: Path) -> None:
+def test_all_real_records_agree_with_the_wfdb_package(real_data: Path) -> None:
     ptbxl = sorted((real_data / "ptbxl").rglob("*.hea"))
     ludb = sorted((real_data / "ludb" / "data").glob("*.hea"))
     assert ptbxl
     assert ludb
-    for header in ptbxl + ludb[::6]:
+    for header in ptbxl + ludb:
         agree(header.with_suffix(""))
     agree(ptbxl[0].with_suffix(""), 100, 333)
-
-
-@pytest.mark.real
-def test_all_real_records_keep_their_checksums(real_data: Path) -> None:
-    check: Callable[[Path], object] = read_record
-    for header in sorted((real_data / "ludb" / "data").glob("*.hea")):
-        check(header)

@@ -12,6 +12,18 @@
 is the patient. Among the facts are `geometry`, the same text for studies of the same geometry, and `length`, the number
 of samples, frames or slices: a study can only stand in for another where both agree. What cannot be read is a
 `BadInput` that names the file and the line. Nothing in the archive is trusted, least of all its paths.
+
+Archives of ECGs give facts of these names, each where the archive tells it, and others of their own:
+
+    study           the archive's own name of the study
+    patient_from    how the patient is known: `archive`; `folder` (its name); `study` (not known: it is the study)
+    geometry        "12x5000@500": leads or signals, samples, rate; of the first medium, as are length and rate_hz
+    length          samples as stored                   rate_hz   samples a second
+    age             years; 90 may mean above 89         sex       "F" or "M"
+    labels          all labels or statements, as the archive spells them; [] where it has labels and this ECG none
+    split           train, val or test: the archive's own, else by `archives/split.py`; all studies of a patient in one.
+                    Absent where the patient is not known
+    report          what was written about the ECG      recorded  when, as the archive writes it
 """
 
 from __future__ import annotations

@@ -26,7 +26,7 @@ ACCESS = "write a file of cases (docs/own_cases.md) and say overread run cases.j
 EXPECTED = (("*.jsonl", "one case a line: id, patient, media, questions"),)
 
 KIND_OF = {
-    ".hea": "ecg", ".avi": "clip", ".mp4": "clip", ".dcm": "clip", ".nii": "volume", ".nii.gz": "volume",
+    ".hea": "ecg", ".edf": "ecg", ".avi": "clip", ".mp4": "clip", ".dcm": "clip", ".nii": "volume", ".nii.gz": "volume",
     ".png": "image", ".jpg": "image", ".jpeg": "image",
 }  # fmt: skip
 """What a file holds, by its ending, where the line does not say it."""

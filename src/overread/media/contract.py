@@ -8,7 +8,9 @@ Each file of this folder named in `KINDS` reads one kind of medium (`ecg`, `clip
     change(study, name, seed) -> study       what a condition does to it: `blank` or one of CHANGES
     deliver(study, form) -> Delivered        the arrays that a model gets
     pick(study, select) -> study             optional: positions out of a study that was read whole, once
-    beside(path) -> paths                    optional: other files that belong to it; they too must lie below its root
+    first(address) -> address                optional: the file that is opened first, where an address names no file
+    beside(path) -> names                    with it: given that file, the names of all files of the study, which lie
+                                             in its folder; they too must lie below the root
 
 A model declares for each kind which form it takes; the engine hands it `Delivered` and builds receipts from it.
 """

@@ -13,6 +13,7 @@ import numpy.typing as npt
 
 from overread.errors import BadInput, OverreadError, unknown_name
 from overread.media.contract import Delivered
+from overread.roots import inside
 
 MOST_BYTES = 4 << 30
 """No single medium is decoded to more than this; a header can promise anything."""
@@ -41,6 +42,12 @@ def as_path(path: Path, indices: tuple[int, ...], change: str, address: str = ""
             f"form 'path' hands over the file as it is and cannot show it with {change!r}",
             where=address or str(path),
             do="ask this model without that condition, or use a model that takes a decoded form",
+        )
+    if inside(path.name)[1]:
+        raise BadInput(
+            "form 'path' hands over a whole file, and this study is a part of one",
+            where=address or str(path),
+            do="use a model that takes a decoded form",
         )
     return Delivered("path", path, indices, (), digest(address or str(path)), {})
 

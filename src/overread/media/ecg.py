@@ -1,4 +1,8 @@
-"""ECGs: twelve leads in millivolts from a WFDB record, in one order whatever the file's.
+"""ECGs: twelve leads in millivolts from WFDB, EDF or HDF5, in one order whatever the file's.
+
+`read` gives all twelve or refuses: exams need them. With `partial=True` it takes any ECG, down to a single lead, and
+says what is missing. What makes one doubt a file (leads that contradict each other, impossible sizes) is told as
+`doubts`; nothing is put right silently.
 
 Probes: `reverse` plays the samples backwards, `shuffle` puts whole seconds into another order (beats stay, rhythm
 goes), `leads` hands the leads' signals around under the same names.
@@ -14,15 +18,18 @@ import numpy as np
 import numpy.typing as npt
 
 from overread.errors import BadInput
+from overread.media import ecg_files, leads
 from overread.media.contract import Delivered
 from overread.media.deliver import as_path, digest, order, reading, sealed, wrong_change, wrong_form
-from overread.media.wfdb import Record, header_path, read_header, read_record
+from overread.media.doubts import LEAST_MV, MOST_MV, doubts_about, height_mv
+from overread.media.twelve import twelve
 
-LEADS = ("I", "II", "III", "aVR", "aVL", "aVF", "V1", "V2", "V3", "V4", "V5", "V6")
+LEADS = leads.LEADS
 FORMS = ("signal", "path")
 CHANGES = ("reverse", "shuffle", "leads")
 
-_MV_PER_UNIT = {"mv": 1.0, "uv": 1e-3, "µv": 1e-3, "μv": 1e-3, "nv": 1e-6, "v": 1e3}
+first = ecg_files.first
+beside = ecg_files.beside
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -30,7 +37,7 @@ class Signal:
     """An ECG, or a stretch of it."""
 
     mv: npt.NDArray[np.float32]
-    """(12, samples) in mV, in the order of `LEADS`; NaN where the file marks a sample as invalid."""
+    """(12, samples) in mV, in the order of `LEADS`; NaN where a sample is marked as invalid or a lead is missing."""
     rate_hz: float
     leads: tuple[str, ...]
     start: int
@@ -39,6 +46,12 @@ class Signal:
     """One past the last native sample."""
     path: Path
     changed: str = ""
+    derived: tuple[str, ...] = ()
+    """Leads that the file does not hold and that were computed from I and II."""
+    missing: tuple[str, ...] = ()
+    """Leads that are not known at all; only with `partial`."""
+    doubts: tuple[str, ...] = ()
+    """What makes one doubt the file, in sentences."""
 
     @property
     def nbytes(self) -> int:
@@ -46,45 +59,36 @@ class Signal:
         return self.mv.nbytes
 
 
-def read(path: Path, select: Sequence[int] = ()) -> Signal:
-    """Reads a record (with or without `.hea`); `select` is `(start, stop)` in samples, all where empty."""
+def read(path: Path, select: Sequence[int] = (), *, partial: bool = False) -> Signal:
+    """Reads an ECG; `select` is `(start, stop)` in samples as the file counts them, all where empty.
+
+    III, aVR, aVL and aVF are computed where only they are missing. Other missing leads are an error, or with `partial`
+    rows of NaN. `overread.media.ecg_files` says how files are named.
+    """
     if select and len(select) != 2:
         raise BadInput(
             f"an ECG is selected by (start, stop), not by {len(select)} numbers", where=str(path), do="give two samples"
         )
-    with reading(path, "a WFDB record"):
-        record = read_record(path, *select)
-        if record.physical.shape[1] == 0:
+    with reading(path, "an ECG"):
+        rows = ecg_files.read_rows(path, select)
+        if rows.values.shape[1] == 0:
             raise BadInput("the record has no samples", where=str(path), do="fetch it again")
-        mv = _twelve(record, path)
-    return Signal(mv, record.rate_hz, LEADS, record.start, record.start + mv.shape[1], path)
+        found = twelve(rows, path, partial=partial)
+        given = tuple(lead for lead in LEADS if lead not in (*found.derived, *found.missing))
+        doubts = found.doubts + doubts_about(found.mv, rows.rate_hz, given)
+        if not all(unit.strip() for unit in rows.units) and not _is_plausible(found.mv, rows.rate_hz):
+            raise BadInput(
+                "the file does not tell its units, and mV they are not", where=str(path), do="give the file in mV or uV"
+            )
+    stop = rows.start + found.mv.shape[1]
+    return Signal(
+        found.mv, rows.rate_hz, LEADS, rows.start, stop, path,
+        derived=found.derived, missing=found.missing, doubts=doubts,
+    )  # fmt: skip
 
 
-def _twelve(record: Record, path: Path) -> npt.NDArray[np.float32]:
-    place: dict[str, int] = {}
-    for i, name in enumerate(record.names):
-        if name.casefold() in place:
-            raise BadInput(f"lead {name} appears twice", where=str(path), do="keep one of them")
-        place[name.casefold()] = i
-    missing = [lead for lead in LEADS if lead.casefold() not in place]
-    if missing:
-        raise BadInput(
-            f"leads are missing: {', '.join(missing)}", where=str(path), do=f"give a record with {', '.join(LEADS)}"
-        )
-    mv = np.empty((len(LEADS), record.physical.shape[1]), dtype=np.float32)
-    for row, lead in zip(mv, LEADS, strict=True):
-        i = place[lead.casefold()]
-        scale = _MV_PER_UNIT.get(record.units[i].casefold())
-        if scale is None:
-            raise BadInput(f"lead {lead} is in {record.units[i]!r}", where=str(path), do="give the record in mV or uV")
-        row[:] = record.physical[i] * scale
-    return mv
-
-
-def beside(path: Path) -> tuple[str, ...]:
-    """Names of the files that a record consists of, all in the record's folder."""
-    header = read_header(path)
-    return (header_path(path).name, *dict.fromkeys(line.file for line in header.lines))
+def _is_plausible(mv: npt.NDArray[np.float32], rate_hz: float) -> bool:
+    return LEAST_MV <= height_mv(mv, rate_hz) <= MOST_MV
 
 
 def change(study: Signal, name: str, seed: int) -> Signal:
@@ -102,7 +106,8 @@ def change(study: Signal, name: str, seed: int) -> Signal:
         mv = mv[list(order(len(study.leads), seed))]
     else:
         raise wrong_change("ecg", name, CHANGES)
-    return dataclasses.replace(study, mv=mv, changed=name)
+    # Doubts are about the samples as the file has them, which these no longer are.
+    return dataclasses.replace(study, mv=mv, changed=name, doubts=())
 
 
 def deliver(study: Signal, form: str) -> Delivered:
@@ -116,5 +121,5 @@ def deliver(study: Signal, form: str) -> Delivered:
         )
     if form != "signal":
         raise wrong_form("ecg", form, FORMS)
-    facts = {"rate_hz": study.rate_hz, "leads": study.leads}
+    facts = {"rate_hz": study.rate_hz, "leads": study.leads, "derived": study.derived, "doubts": study.doubts}
     return Delivered(form, sealed(study.mv), indices, study.mv.shape, digest(study.mv), facts)

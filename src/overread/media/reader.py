@@ -184,9 +184,8 @@ class MediaReader:
 
     def _check_beside(self, kind: Any, uri: str) -> None:
         """Every file of a record must lie below the root, not only the one that is named."""
-        stem = uri[: -len(".hea")] if uri.endswith(".hea") else uri
         folder = uri[: uri.rfind("/") + 1]
-        for name in kind.beside(self._roots.resolve(f"{stem}.hea")):
+        for name in kind.beside(self._roots.resolve(kind.first(uri))):
             self._roots.resolve(folder + name)
 
     def _study(self, kind: Any, media: Media) -> Any:

@@ -114,23 +114,28 @@ def read_header(path: Path) -> Header:
     return Header(file, name, rate, samples, lines, tuple(comments))
 
 
+def length(header: Header) -> int:
+    """Samples of each signal: as the header says, else as many as its files hold."""
+    if header.samples is not None:
+        return header.samples
+    return min(_held(header, lines) for _, lines in _groups(header))
+
+
 def read_record(path: Path, start: int = 0, stop: int | None = None) -> Record:
     """Reads samples `start` to `stop` (not included; None: to the end); checksums are verified over whole records."""
     header = read_header(path)
-    groups = [(file, list(lines)) for file, lines in groupby(header.lines, key=lambda line: line.file)]
-    if len({file for file, _ in groups}) != len(groups):
-        _fail(header.path, 1, "signals of one file are not beside each other", "reorder the signal lines")
+    groups = _groups(header)
     held = min(_held(header, lines) for _, lines in groups)
-    length = held if header.samples is None else header.samples
-    stop = length if stop is None else stop
-    if not 0 <= start <= stop <= length or (start == stop and length):
+    whole = held if header.samples is None else header.samples
+    stop = whole if stop is None else stop
+    if not 0 <= start <= stop <= whole or (start == stop and whole):
         raise BadInput(
-            f"the record has no samples {start} to {stop}", where=str(header.path), do=f"select within 0 to {length}"
+            f"the record has no samples {start} to {stop}", where=str(header.path), do=f"select within 0 to {whole}"
         )
     if (stop - start) * len(header.lines) * 8 > MOST_BYTES:
         raise BadInput("the record is too long to be read at once", where=str(header.path), do="select (start, stop)")
     digital = np.concatenate([_read_group(header, lines, start, stop) for _, lines in groups])
-    if (start, stop) == (0, length):
+    if (start, stop) == (0, whole):
         _verify(header, digital)
     physical = digital.astype(np.float64)
     physical -= np.array([[line.baseline] for line in header.lines], dtype=np.float64)
@@ -245,6 +250,14 @@ def _signal_line(file: Path, number: int, text: str) -> Line:
         block_size=block or 0,
         name=fields[8].strip() if len(fields) > 8 else "",
     )
+
+
+def _groups(header: Header) -> list[tuple[str, list[Line]]]:
+    """The signals that share a file, by file."""
+    groups = [(file, list(lines)) for file, lines in groupby(header.lines, key=lambda line: line.file)]
+    if len({file for file, _ in groups}) != len(groups):
+        _fail(header.path, 1, "signals of one file are not beside each other", "reorder the signal lines")
+    return groups
 
 
 def _held(header: Header, lines: Sequence[Line]) -> int:
