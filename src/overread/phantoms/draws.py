@@ -18,7 +18,7 @@ def generator(purpose: str, seed: int) -> np.random.Generator:
 
 
 def drawn(rng: np.random.Generator, number: float | str) -> float:
-    """A number as recipes state it: itself, or one between both ends of `low..high` or of one of several, `a..b|c..d`."""
+    """A number as recipes state it: itself, or one between both ends of `low..high` (or of one of `a..b|c..d`)."""
     if isinstance(number, str):
         ranges = number.split("|")
         low, _, high = ranges[int(rng.integers(len(ranges)))].partition("..")

@@ -52,11 +52,11 @@ class EcgPhantom:
     boundaries: Boundaries
     """Of the beats whose QRS complex the record holds wholly. `atrial` is the mean of leads II and V1."""
     truth: dict[str, Any]
-    """The same for archives, as JSON can hold it: the numbers of `facts`, `rhythm` (the recipe), `diagnoses` (those it
-    has); `beats`, the samples where lead II is furthest from zero, `beat_types` (N ordinary, A premature atrial, V
-    ventricular, P paced) and `waves` with `p`, `qrs`, `t`: the joint `[onset, offset]` in samples for each beat, or
-    null where it has none or it is cut off; `lone_p`, `spikes`, and the facts of each lead as `lead_facts`. `regular`
-    counts premature beats here."""
+    """The same for archives, as JSON can hold it: the numbers of `facts`; `rhythm` (the recipe), `diagnoses` (those it
+    has), `labels` (what archives would call it); `beats`, the samples where lead II is furthest from zero,
+    `beat_types` (N ordinary, A premature atrial, V ventricular, P paced) and `waves` with `p`, `qrs`, `t`: the joint
+    `[onset, offset]` in samples for each beat, or null where it has none or it is cut off; `lone_p`, `spikes`, and the
+    facts of each lead as `lead_facts`. `regular` counts premature beats here."""
 
 
 def ecg_phantom(
@@ -73,24 +73,22 @@ def ecg_phantom(
         raise BadInput(f"no ECG of {seconds:g} s at {rate_hz} Hz", do="give 5 to 3600 s and 50 to 10000 Hz")
     recipe, noise = recipes()[rhythm], Disturbance(**disturbance)
     samples = round(seconds * rate_hz)
-    drawing, facts, reading = _fitting(recipe, seed, samples, rate_hz)
+    drawing, facts = _fitting(recipe, seed, samples, rate_hz)
     clean, atrial = signal(drawing, generator(f"ecg atria {rhythm}", seed))
     leads = noise.failed(_twelve(noise.disturbed(clean, rate_hz, seed)), rate_hz, seed)
     marks = boundaries(drawing, atrial, noise.usable())
-    diagnoses = sorted(one.diagnosis for one in reading.all() if one.present)
     mv = (np.rint(leads * 1000) / 1000).astype(np.float32)
-    return EcgPhantom(mv, rate_hz, facts, marks, dictionary(rhythm, drawing, facts, marks, diagnoses))
+    return EcgPhantom(mv, rate_hz, facts, marks, dictionary(recipe, drawing, facts, marks))
 
 
-def _fitting(recipe: Recipe, seed: int, samples: int, rate_hz: int) -> tuple[Drawing, EcgFacts, Reading]:
+def _fitting(recipe: Recipe, seed: int, samples: int, rate_hz: int) -> tuple[Drawing, EcgFacts]:
     """The first drawing that has what the recipe claims, clear of every threshold."""
     rng = generator(f"ecg {recipe.name}", seed)
     for _ in range(TRIES):
         drawing = draw(recipe, rng, samples, rate_hz)
         facts = ecg_facts(drawing)
-        reading = Reading(facts)
-        if recipe.fits(reading):
-            return drawing, facts, reading
+        if recipe.fits(Reading(facts)):
+            return drawing, facts
     raise BadInput(f"no ECG of {recipe.name} was found for seed {seed}", do="give a longer duration or another seed")
 
 

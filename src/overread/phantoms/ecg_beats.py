@@ -1,8 +1,8 @@
 """One beat of the ECG phantom as a recipe describes it: P wave, QRS complex, ST segment and T wave of the eight leads.
 
-A beat is described as a table (`ecg_recipes.yaml`): for the frontal plane rows of [place, I, aVF], for a chest lead rows
-of [place, mV], places being fractions of the QRS duration; `j` gives ST levels at the QRS offset, `t` heights of T.
-What a recipe states of a lead is drawn as stated; everything else varies from seed to seed.
+A beat is described as a table (`ecg_recipes.yaml`): for the frontal plane rows of [place, I, aVF], for a chest lead
+rows of [place, mV], places being fractions of the QRS duration; `j` gives ST levels at the QRS offset, `t` heights of
+T. What a recipe states of a lead is drawn nearly as stated; everything else varies more from seed to seed.
 """
 
 from __future__ import annotations
@@ -121,9 +121,7 @@ def _qrs(rng: np.random.Generator, described: Mapping[str, Any], levels: Floats,
     return np.concatenate(complexes)
 
 
-def _turn(
-    rng: np.random.Generator, described: Mapping[str, Any], stated: bool, plane: Floats, fixed: Floats
-) -> float:
+def _turn(rng: np.random.Generator, described: Mapping[str, Any], stated: bool, plane: Floats, fixed: Floats) -> float:
     """How far the frontal plane is turned: to the `axis` of the recipe, or a little; what is `fixed` is not turned."""
     by = np.deg2rad(rng.uniform(-8.0, 8.0))
     if "axis" not in described:

@@ -16,7 +16,7 @@ from overread.phantoms.ecg_waves import LEADS, Floats, twelve
 CAPITAL_MV = 0.5
 
 QUIET_MV, QUIET_MS = 0.01, 8
-"""A lead whose complex stays within this height for longer than this begins or ends later or earlier than the others."""
+"""A lead that stays within this height for longer than this begins later than the others, or ends earlier."""
 
 SEEN_MV = 0.02
 """Least height of a wave for it to be seen in a lead."""

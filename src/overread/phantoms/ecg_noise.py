@@ -58,7 +58,8 @@ class Disturbance:
 
     def __post_init__(self) -> None:
         numbers = (self.noise_mv, self.muscle_mv, self.wander_mv, self.hum_mv)
-        if not all(0.0 <= number < np.inf for number in numbers) or not 0.0 < self.hum_hz < np.inf:
+        known = self.snr_db is None or np.isfinite(self.snr_db)
+        if not all(0.0 <= number < np.inf for number in numbers) or not 0.0 < self.hum_hz < np.inf or not known:
             raise BadInput(f"an ECG cannot be disturbed like this: {self}", do="give heights in mV from 0 on")
         if self.limit_mv is not None and not self.limit_mv > 0:
             raise BadInput(f"an amplifier cannot saturate at {self.limit_mv} mV", do="give a limit above 0")

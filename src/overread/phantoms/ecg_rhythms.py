@@ -60,9 +60,9 @@ def timeline(rng: np.random.Generator, numbers: Numbers, span: int) -> Timeline:
     return _KINDS[numbers["kind"]](rng, numbers, span)
 
 
-def _onsets(rng: np.random.Generator, numbers: Numbers, span: int, rate: str = "rate") -> list[int]:
+def _onsets(rng: np.random.Generator, numbers: Numbers, span: int) -> list[int]:
     """Onsets from before 0 to beyond `span`, at a drawn rate with little variation."""
-    mean = 60_000.0 / drawn(rng, numbers[rate])
+    mean = 60_000.0 / drawn(rng, numbers["rate"])
     spread = drawn(rng, numbers.get("spread", 0.02))
     count = int(np.ceil(span / mean)) + 4
     # Evenly spread factors in random order: every record shows the whole irregularity, and its mean rate is kept.
@@ -135,9 +135,16 @@ def _paused(rng: np.random.Generator, numbers: Numbers, span: int) -> Timeline:
 
 
 def _dissociated(rng: np.random.Generator, numbers: Numbers, span: int) -> Timeline:
-    """Third degree: atria and ventricles each at a rate of their own."""
-    beats = tuple(Beat(at) for at in _onsets(rng, numbers, span))
-    return Timeline(beats, tuple(_onsets(rng, numbers, span, "atrial")), one_to_one=False, dissociated=True)
+    """Third degree: atria and ventricles each at a rate of their own, and those in no simple ratio.
+
+    In one of 3:2 or 4:3 the same PR intervals would come back again and again, as if some beats were conducted.
+    """
+    rate, atrial = 1.0, 1.0
+    while min(abs(k * atrial / rate - round(k * atrial / rate)) for k in (2, 3)) < 0.1:
+        rate, atrial = drawn(rng, numbers["rate"]), drawn(rng, numbers["atrial"])
+    beats = tuple(Beat(at) for at in _onsets(rng, {**numbers, "rate": rate}, span))
+    lone = tuple(_onsets(rng, {**numbers, "rate": atrial}, span))
+    return Timeline(beats, lone, one_to_one=False, dissociated=True)
 
 
 def _tachycardia(rng: np.random.Generator, numbers: Numbers, span: int) -> Timeline:
@@ -147,7 +154,7 @@ def _tachycardia(rng: np.random.Generator, numbers: Numbers, span: int) -> Timel
 
 
 def _paced(rng: np.random.Generator, numbers: Numbers, span: int) -> Timeline:
-    """The ventricles are paced after each P wave; with `atria` the atria are paced too, with a `pr` of null not seen."""
+    """Ventricles paced after each P wave; with `atria` the atria are paced too; with a `pr` of null they fibrillate."""
     onsets = _onsets(rng, numbers, span)
     before = even(drawn(rng, "4..10"))
     spikes = [at - before for at in onsets]

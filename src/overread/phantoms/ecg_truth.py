@@ -15,11 +15,18 @@ import numpy as np
 from overread.guidelines.ecg_facts import EcgFacts, LeadFacts
 from overread.measure.ecg.boundaries import UNSEEN, Boundaries, Places, Waves
 from overread.phantoms.ecg_beats import Shape
+from overread.phantoms.ecg_cases import Recipe
 from overread.phantoms.ecg_leads import SEEN_MV, lead_facts, lead_spans
 from overread.phantoms.ecg_rhythms import Beat, Timeline
 from overread.phantoms.ecg_waves import LEADS, TO_AUGMENTED, Floats, twelve
 
 LEAST_AREA_MVS = 1e-4
+
+FAR_LONGER = 1.5
+"""A gap is a missing beat only where it is longer than the others by this factor."""
+
+WIDER_MS = 20
+"""So much wider than an ordinary complex is that of a wide premature beat."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -114,11 +121,11 @@ def ecg_facts(drawing: Drawing) -> EcgFacts:
         p_waves=line.p_waves,
         fibrillation=line.fibrillation,
         one_to_one=line.one_to_one,
-        dropped=line.dropped,
-        blocked_p=line.blocked_p,
+        dropped=line.dropped and _pauses(shown),
+        blocked_p=line.blocked_p and _pauses(shown),
         dissociated=line.dissociated,
         premature=bool(early),
-        premature_wide=any(ms > ordinary.qrs_ms + 20 for ms in wide) if early else None,
+        premature_wide=any(ms > ordinary.qrs_ms + WIDER_MS for ms in wide) if early else None,
         premature_qrs_ms=float(max(wide)) if early else None,
         paced=bool(line.spikes),
         ventricular_tachycardia=line.tachycardia,
@@ -130,6 +137,12 @@ def _gaps(shown: list[Beat]) -> list[int]:
     """Distances from beat to beat without premature ones and the pauses after them."""
     pairs = itertools.pairwise(shown)
     return [after.onset - before.onset for before, after in pairs if not (before.early or after.early)]
+
+
+def _pauses(shown: list[Beat]) -> bool:
+    """Whether the record holds one of the gaps that a rhythm with dropped beats has."""
+    gaps = np.diff([beat.onset for beat in shown])
+    return bool(gaps.max() > FAR_LONGER * gaps.min())
 
 
 def _atrial(drawing: Drawing) -> float | None:
@@ -208,7 +221,7 @@ def _lone(drawing: Drawing, shown: list[Beat]) -> Places:
 # ---- the dictionary
 
 
-def dictionary(name: str, drawing: Drawing, facts: EcgFacts, marks: Boundaries, diagnoses: list[str]) -> dict[str, Any]:
+def dictionary(recipe: Recipe, drawing: Drawing, facts: EcgFacts, marks: Boundaries) -> dict[str, Any]:
     """The truth as JSON can hold it; `EcgPhantom.truth` says what is in it."""
     shown = drawing.shown()
     spans = {wave: _pairs(found.joint) for wave, found in (("p", marks.p), ("qrs", marks.qrs), ("t", marks.t))}
@@ -219,10 +232,11 @@ def dictionary(name: str, drawing: Drawing, facts: EcgFacts, marks: Boundaries, 
     numbers = {key: _short(value) for key, value in known.items() if key not in ("leads", "confidence")}
     return {
         **numbers,
-        "rhythm": name,
+        "rhythm": recipe.name,
         "rate_bpm": round(60.0 * drawing.rate_hz * (len(beats) - 1) / (beats[-1] - beats[0]), 2),
         "regular": facts.regular and bool(np.abs(gaps / gaps.mean() - 1.0).max() < 0.05),
-        "diagnoses": diagnoses,
+        "diagnoses": sorted(recipe.has),
+        "labels": list(recipe.labels),
         "beats": beats,
         "beat_types": [beat.kind for beat in shown],
         "waves": spans,

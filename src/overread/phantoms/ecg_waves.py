@@ -9,6 +9,7 @@ Only eight leads are drawn; III, aVR, aVL and aVF follow from I and II.
 from __future__ import annotations
 
 import functools
+import itertools
 
 import numpy as np
 import numpy.typing as npt
@@ -46,7 +47,7 @@ def rounded(at: tuple[float, ...], length: int) -> Floats:
     reach = ROUND * np.minimum(steps[:-1], steps[1:])
     # Between straight lines the corner of knot k is a parabola over `reach`, which takes (bend * reach / 4) off it.
     bends = np.zeros((len(at), len(knots)))
-    for k, (left, right) in enumerate(zip(steps[:-1], steps[1:], strict=True)):
+    for k, (left, right) in enumerate(itertools.pairwise(steps)):
         bends[k, k : k + 3] = 1 / left, -1 / left - 1 / right, 1 / right
     taken = np.eye(len(knots))
     taken[1:-1] += reach[:, None] / 4 * bends
@@ -68,7 +69,8 @@ def p_lobes(length: int) -> Floats:
 
 
 def _arch(x: Floats) -> Floats:
-    return np.asarray(np.clip(np.sin(np.pi * np.clip(x, 0.0, 1.0)), 0.0, 1.0) ** SOFT)
+    inside = (x > 0.0) & (x < 1.0)
+    return np.where(inside, np.abs(np.sin(np.pi * np.where(inside, x, 0.0))) ** SOFT, 0.0)
 
 
 @functools.lru_cache(maxsize=512)
