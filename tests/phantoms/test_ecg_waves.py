@@ -24,23 +24,26 @@ def test_the_line_passes_through_its_heights_and_starts_from_zero(values: list[f
     assert np.allclose(line[20::20], values, atol=1e-9)
 
 
+def test_the_line_leaves_zero_in_a_corner_and_takes_its_time_to_full_slope() -> None:
+    line = np.array([0.9, 0.0]) @ rounded((0.5,), 100)
+    steps = np.diff(line)
+    assert steps[0] > 0.2 * steps[22:28].mean() and steps[-1] < -0.2 * steps[22:28].mean()
+    assert (np.diff(steps[:15]) > 0).all()
+    # Beyond that it is straight up to where it is rounded.
+    assert np.abs(np.diff(steps[21:28])).max() < 1e-12
+    assert np.abs(np.diff(steps)).max() < 0.15 * steps.max()
+
+
 @given(heights)
-def test_the_line_is_straight_where_it_starts_and_ends(values: list[float]) -> None:
+def test_the_end_of_the_line_is_not_eased_away(values: list[float]) -> None:
     inner = len(values) - 1
     line = np.array(values) @ rounded(even_places(inner), 20 * (inner + 1))
-    bends = np.abs(np.diff(line, 2))
-    assert max(bends[:9].max(), bends[-9:].max()) < 1e-9
-
-
-def test_the_line_leaves_zero_at_once_and_bends_in_no_corner_inside() -> None:
-    line = np.array([0.3, -1.0, 0.0]) @ rounded((0.3, 0.6), 100)
-    assert np.all(np.abs(line[1:3]) > 0.005)
-    assert np.abs(np.diff(line, 2)).max() < 0.02
+    assert line[-1] == values[-1]
 
 
 def test_p_waves_start_with_the_right_atrium_and_end_with_the_left() -> None:
     right, left = p_lobes(100)
-    assert right[0] == left[-1] == 0.0 and right[1] > 0.01 and left[-2] > 0.01
+    assert right[0] == left[-1] == 0.0 and right[2] > 0.01 and left[-2] > 0.01
     assert right[73:].max() == left[:28].max() == 0.0
     assert right.max() > 0.999 and left.max() > 0.999
 
