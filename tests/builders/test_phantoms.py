@@ -13,7 +13,7 @@ from overread.errors import BadInput
 from overread.media import clip, ecg, volume
 from overread.tables import canonical, content_id
 
-GOLDEN = {1: "f9b82367aff40a9fbffc4dca"}
+GOLDEN = {1: "f9b82367aff40a9fbffc4dca", 2: "3cd2fd896920cc0ed25963a1"}
 """The truth of a fixed small build, by edition: whoever changes it raises `EDITION` and adds a line here."""
 
 
@@ -55,6 +55,16 @@ def test_a_patient_may_have_several_ecgs_and_rhythms_are_balanced(tmp_path: Path
     firsts = {s["patient"]: s["facts"]["rhythm"] for s in reversed(studies(out, "ecg"))}
     rhythms = list(firsts.values())
     assert {rhythms.count(r) for r in set(rhythms)} == {2}
+
+
+def test_ecgs_are_drawn_from_the_recipes_asked_for(tmp_path: Path) -> None:
+    wanted = ("left_ventricular_hypertrophy/strain", "lateral_ischemia/but_t_inversion_lateral")
+    out = build(tmp_path / "out", patients=4, kinds=("ecg",), ecgs=wanted)
+    facts = [s["facts"] for s in studies(out, "ecg")]
+    assert {f["rhythm"] for f in facts} == set(wanted)
+    assert {tuple(f["diagnoses"]) for f in facts} == {("lateral_ischemia", "left_ventricular_hypertrophy"), ()}
+    with pytest.raises(BadInput, match="other phantoms"):
+        build(out, patients=4, kinds=("ecg",))
 
 
 def test_ecgs_are_read_back_with_their_beats(built: Path) -> None:
@@ -172,7 +182,9 @@ def test_two_builds_at_once_agree(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert [p.name for p in tmp_path.iterdir()] == ["out"]
 
 
-@pytest.mark.parametrize("bad", [{"patients": 0}, {"seed": -1}, {"kinds": ()}, {"kinds": ("ekg",)}])
+@pytest.mark.parametrize(
+    "bad", [{"patients": 0}, {"seed": -1}, {"kinds": ()}, {"kinds": ("ekg",)}, {"ecgs": ()}, {"ecgs": ("gout",)}]
+)
 def test_settings_that_cannot_be_built_are_refused(tmp_path: Path, bad: dict[str, Any]) -> None:
     with pytest.raises(BadInput):
         build(tmp_path / "out", **bad)

@@ -22,7 +22,7 @@ import numpy as np
 from overread.errors import BadInput, unknown_name
 from overread.media.wfdb import write_record
 from overread.phantoms.draws import generator
-from overread.phantoms.ecg import RHYTHMS, ecg_phantom
+from overread.phantoms.ecg import RHYTHMS, ecg_phantom, recipes
 from overread.phantoms.ecg_waves import LEADS
 from overread.phantoms.echo import echo_phantom
 from overread.phantoms.files import write_avi, write_dicom, write_names, write_nifti
@@ -30,7 +30,7 @@ from overread.phantoms.volume import volume_phantom
 from overread.tables import canonical, content_id
 
 KINDS = ("ecg", "echo", "volume")
-EDITION = 1
+EDITION = 2
 """Raised whenever the same settings give other files, so that older folders are not taken for new ones."""
 MANIFEST = "phantoms.json"
 SHAPE = (48, 40, 32)
@@ -51,20 +51,32 @@ The phantoms test programs that read such files. They are not realistic enough t
 """
 
 
-def build(out: Path, *, patients: int = 24, seed: int = 0, kinds: Sequence[str] = KINDS) -> Path:
+def build(
+    out: Path, *, patients: int = 24, seed: int = 0, kinds: Sequence[str] = KINDS, ecgs: Sequence[str] = RHYTHMS
+) -> Path:
     """Writes `patients` made-up patients with the given kinds of study into the folder `out`.
 
-    The same settings give the same bytes. A complete folder of the same settings is left as it is.
+    `ecgs` are the recipes that ECGs are drawn from, in turn (`overread.phantoms.ecg.recipes`). The same settings give
+    the same bytes. A complete folder of the same settings is left as it is.
     """
     for kind in kinds:
         if kind not in KINDS:
             raise unknown_name("kind of phantom", kind, KINDS)
-    if not 1 <= patients <= 99_999 or not kinds or seed < 0:
+    for recipe in ecgs:
+        if recipe not in recipes():
+            raise unknown_name("ECG recipe", recipe, recipes())
+    if not 1 <= patients <= 99_999 or not kinds or not ecgs or seed < 0:
         raise BadInput(
             f"cannot build {patients} patients with {len(kinds)} kinds of study from seed {seed}",
-            do="give 1 to 99999 patients, at least one kind, and a seed from 0 on",
+            do="give 1 to 99999 patients, at least one kind and recipe, and a seed from 0 on",
         )
-    settings = {"edition": EDITION, "patients": patients, "seed": seed, "kinds": [k for k in KINDS if k in kinds]}
+    settings = {
+        "edition": EDITION,
+        "patients": patients,
+        "seed": seed,
+        "kinds": [k for k in KINDS if k in kinds],
+        "ecgs": list(ecgs),
+    }
     out = out.resolve()
     part = out.parent / f".{out.name}.{secrets.token_hex(4)}"
     try:
@@ -127,7 +139,7 @@ def _write(folder: Path, settings: dict[str, Any]) -> None:
         csv.writer(stream, lineterminator="\n").writerows([("patient", "sex", "age"), *people])
     with (folder / "truth.jsonl").open("w", encoding="utf-8", newline="\n") as stream:
         for kind in settings["kinds"]:
-            for study in _STUDIES[kind](folder, names, settings["seed"]):
+            for study in _STUDIES[kind](folder, names, settings):
                 stream.write(canonical({"kind": kind, **study}) + "\n")
     (folder / "README.md").write_text(README, encoding="utf-8")
     sizes = {p.relative_to(folder).as_posix(): p.stat().st_size for p in sorted(folder.rglob("*")) if p.is_file()}
@@ -139,10 +151,11 @@ def _seed(kind: str, seed: int, number: int) -> int:
     return int(content_id(kind, str(seed), str(number)), 16)
 
 
-def _ecgs(folder: Path, patients: list[str], seed: int) -> Iterator[dict[str, Any]]:
-    """All rhythms equally often among first ECGs; a second one shows the same rhythm or, half of the time, any."""
+def _ecgs(folder: Path, patients: list[str], settings: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """All recipes equally often among first ECGs; a second one shows the same recipe or, half of the time, any."""
+    seed = settings["seed"]
     rng = generator("rhythms", seed)
-    order = rng.permutation(list(RHYTHMS)).tolist()
+    order = rng.permutation(settings["ecgs"]).tolist()
     number = 0
     for place, patient in enumerate(patients):
         rhythm, other, again = order[place % len(order)], order[int(rng.integers(len(order)))], rng.random() < 0.5
@@ -154,7 +167,8 @@ def _ecgs(folder: Path, patients: list[str], seed: int) -> Iterator[dict[str, An
             yield {"file": f"ecg/{name}", "patient": patient, "facts": made.truth}
 
 
-def _clips(folder: Path, patients: list[str], seed: int) -> Iterator[dict[str, Any]]:
+def _clips(folder: Path, patients: list[str], settings: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    seed = settings["seed"]
     for number, patient in enumerate(patients, start=1):
         made = echo_phantom(_seed("echo", seed, number))
         grey, facts = np.ascontiguousarray(made.frames[..., 0]), dict(made.truth)
@@ -166,7 +180,8 @@ def _clips(folder: Path, patients: list[str], seed: int) -> Iterator[dict[str, A
         yield {"file": file, "patient": patient, "facts": facts}
 
 
-def _volumes(folder: Path, patients: list[str], seed: int) -> Iterator[dict[str, Any]]:
+def _volumes(folder: Path, patients: list[str], settings: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    seed = settings["seed"]
     for number, patient in enumerate(patients, start=1):
         made = volume_phantom(_seed("volume", seed, number), shape=SHAPE, spacing_mm=SPACING_MM)
         name = f"volume/{number:05d}"
