@@ -39,13 +39,17 @@ class Panel:
             module = load("judges", name)
             for kind in module.KINDS:
                 by_kind.setdefault(kind, (name, module))
-        label = "+".join(dict.fromkeys(Path(name).stem if is_path(name) else name for name in names))
-        return cls(label, tuple(str(Path(n).resolve()) if is_path(n) else n for n in names), by_kind)
+        return cls(label_of(names), tuple(str(Path(n).resolve()) if is_path(n) else n for n in names), by_kind)
 
     @property
     def folder(self) -> str:
         """The folder of its verdicts."""
         return safe_name(self.label)
+
+
+def label_of(names: Sequence[str]) -> str:
+    """What a panel of these judges is called."""
+    return "+".join(dict.fromkeys(Path(name).stem if is_path(name) else name for name in names))
 
 
 def judge_run(run: Run, panel: Panel) -> None:
@@ -110,7 +114,28 @@ def panels(run: Run) -> list[str]:
 
 def panel_of(run: Run, folder: str) -> Panel:
     """The panel whose verdicts lie in a folder."""
-    return Panel.of(read_json(run.folder / "verdicts" / folder / PANEL)["judges"])
+    return Panel.of(judges_of(run, folder))
+
+
+def judges_of(run: Run, folder: str) -> list[str]:
+    """The judges whose verdicts lie in a folder; none where the verdicts were brought from elsewhere."""
+    named = [] if brought(run, folder) else read_json(run.folder / "verdicts" / folder / PANEL)["judges"]
+    return [str(name) for name in named]
+
+
+def chosen_panel(run: Run, judges: Sequence[str] = ()) -> str:
+    """The folder of the verdicts by the judges named, or by those of the benchmark; the run has it."""
+    names = judges or load("benchmarks", run.exam["benchmark"]).JUDGES
+    folder, known = safe_name(label_of(names)), panels(run)
+    if folder in known:
+        return folder
+    others = f", or name those it was judged by: {' or '.join(f'--judge {name}' for name in known)}" if known else ""
+    again = " ".join(f"--judge {name}" for name in judges)
+    raise BadInput(
+        f"the run was not judged by {label_of(names)!r}" if known else "the run was not judged",
+        where=str(run.folder),
+        do=f"overread judge {run.folder} {again}".rstrip() + others,
+    )
 
 
 def brought(run: Run, folder: str) -> bool:
