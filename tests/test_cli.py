@@ -199,6 +199,12 @@ def test_bad_input_is_told_with_what_to_do(
     told(call(*words, *more), said)
 
 
+def test_an_error_that_quotes_what_was_typed_lets_nothing_reach_the_terminal(data: str) -> None:
+    result = call("run", "./\x1b[2J.py", "--model", "chance", "--data", data)
+    told(result, "<U+001B>[2J.py")
+    assert "\x1b" not in result.output
+
+
 def test_a_missing_alias_says_how_to_give_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     told(call("run", "ecg_steps", "--model", "chance"), "--data phantoms=PATH")

@@ -79,7 +79,7 @@ def test_the_judges_of_the_benchmark_decide_whatever_other_panels_are_called(sit
     (row,) = compare_runs(run, run, judges=[str(tmp_path / "all_right.py")])
     assert (row["judge"], row["effect"]) == ("all_right", 0)
     assert compare_runs(run, run, judges=["all_right"]) == [row], "by the name of its verdicts as well"
-    assert "judge" in [column.header for column in comparison_table([row], "plain").columns]
+    assert "judge" in [str(column.header) for column in comparison_table([row], "plain").columns]
 
 
 def test_runs_that_were_not_judged_alike_are_not_compared(sit: Sit, tmp_path: Path) -> None:

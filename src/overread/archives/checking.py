@@ -9,6 +9,7 @@ from rich.table import Table
 from overread.archives.contract import Check, check
 from overread.catalog import entries, load
 from overread.errors import unknown_name
+from overread.report.texts import plain_table
 from overread.roots import Roots
 
 
@@ -51,18 +52,19 @@ def as_document(found: Check) -> dict[str, Any]:
 def as_table(found: Check) -> Table:
     """A check as a table for the terminal."""
     title = f"{found.alias} at {found.root}; terms: {found.terms}; access: {found.access}"
-    table = Table("files", "what they are", "found", title=title, title_justify="left")
-    for pattern, what in found.expected.items():
-        table.add_row(pattern, what, str(found.found[pattern]) if found.found[pattern] else "missing")
-    return table
+    rows = (
+        [pattern, what, str(found.found[pattern]) if found.found[pattern] else "missing"]
+        for pattern, what in found.expected.items()
+    )
+    return plain_table(title, ("files", "what they are", "found"), rows)
 
 
 def overview(roots: Roots) -> Table:
     """All archives, and where their data lie."""
-    table = Table("alias", "what it is", "terms", "where", title="archives", title_justify="left")
+    rows = []
     placed = set(roots.names())
     for name, entry in entries("archives").items():
         archive = _load(name)
         where = str(roots.root(archive.ALIAS)) if archive.ALIAS in placed else f"not set: --data {archive.ALIAS}=PATH"
-        table.add_row(archive.ALIAS, entry.title, archive.TERMS, where)
-    return table
+        rows.append([archive.ALIAS, entry.title, archive.TERMS, where])
+    return plain_table("archives", ("alias", "what it is", "terms", "where"), rows)

@@ -13,6 +13,7 @@ from overread.commands.compare import compare_runs, comparison_table
 from overread.commands.terminal import progress_bar, show_table
 from overread.errors import NotYet
 from overread.report.page import write_page
+from overread.report.texts import clean
 from overread.runs.folder import Run
 from overread.settings import Settings, parse_pairs
 
@@ -88,4 +89,4 @@ def audit_command(
     else:
         show_table(found.table())
         for sentence in found.sentences():
-            click.echo(sentence)
+            click.echo(clean(sentence))

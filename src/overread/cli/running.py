@@ -15,6 +15,7 @@ from overread.commands.dry_run import dry_run
 from overread.commands.terminal import error_console, listing_table, progress_bar, show_table
 from overread.errors import BadInput
 from overread.report.table import headline_rows, headline_table
+from overread.report.texts import clean
 from overread.runs.folder import Run
 from overread.settings import Settings, parse_pairs, parse_shard, read_run_file
 
@@ -84,7 +85,7 @@ def run_command(benchmark: str | None, run_file: str | None, dry: bool, json_: b
     with progress_bar() as progress:
         made, notes = pipeline.run(settings, progress)
     for note in notes:
-        click.echo(f"note: {note}", err=True)
+        click.echo(f"note: {clean(note)}", err=True)
     _headlines([made], json_)
     click.echo(f"The report lies in {made.folder / 'report.html'}", err=True)
     _end(made)

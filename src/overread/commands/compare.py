@@ -15,6 +15,7 @@ from overread.judging import chosen_panel, judges_of
 from overread.marking import marks_of
 from overread.metrics.compare import compare
 from overread.metrics.permutation import holm
+from overread.report.texts import plain_table
 from overread.runs.folder import Run
 
 
@@ -54,10 +55,7 @@ def compare_runs(
 def comparison_table(rows: Sequence[dict[str, Any]], condition: str) -> Table:
     """The rows of `compare_runs` for the terminal."""
     title = f"differences under {condition}; positive: the first is better"
-    table = Table(*rows[0], title=title, title_justify="left")
-    for row in rows:
-        table.add_row(*(_cell(value) for value in row.values()))
-    return table
+    return plain_table(title, list(rows[0]), ([_cell(value) for value in row.values()] for row in rows))
 
 
 def _cell(value: Any) -> str:

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from rich.table import Table
-from rich.text import Text
 
 from overread.catalog import load
 from overread.media.conditions import BLIND
@@ -15,6 +14,7 @@ from overread.metrics.floors import FLOOR_MODELS, NO_HEADLINE, PLAIN, family
 from overread.metrics.sums import ALL
 from overread.report.numbers import DASH, number, percent, span, with_interval
 from overread.report.seen import NEVER, witnessed
+from overread.report.texts import cell
 from overread.report.words import LIFT, is_share
 from overread.runs.folder import Run
 
@@ -118,21 +118,21 @@ def headline_table(run: Run) -> Table:
     better = "less is better" if direction_of(metric) == "less" else "more is better"
     unit = "in per cent; " if share else ""
     table = Table(
-        title=Text(f"{run.exam['benchmark']} ({run.exam['protocol']}): {metric}, {unit}{better}"), title_justify="left"
+        title=cell(f"{run.exam['benchmark']} ({run.exam['protocol']}): {metric}, {unit}{better}"), title_justify="left"
     )
     rows = headline_rows(run)
     panels = {row["judge"] for row in rows}
     heads = ["model", "above the best floor", "best floor", metric, *FLOOR_MODELS, *BLIND, "coverage", "unreadable"]
     for head in [*heads, "receipts", *(["judge"] if len(panels) > 1 else [])]:
         left = head in ("model", "best floor", "receipts", "judge")
-        table.add_column(head, justify="left" if left else "right", overflow="fold")
+        table.add_column(cell(head), justify="left" if left else "right", overflow="fold")
     group = "model"
     for row in rows:
         if row["group"] != group:
             table.add_section()
             group = row["group"]
         cells = _cells(row, share)
-        table.add_row(*map(Text, [*cells, row["receipts"], *([row["judge"]] if len(panels) > 1 else [])]))
+        table.add_row(*map(cell, [*cells, row["receipts"], *([row["judge"]] if len(panels) > 1 else [])]))
     return table
 
 
