@@ -31,7 +31,16 @@ def error_console() -> Console:
 
 def show_table(table: Table) -> None:
     """Prints a table to stdout."""
-    Console(width=None if sys.stdout.isatty() else PLAIN_WIDTH).print(table)
+    _console().print(table)
+
+
+def table_width() -> int:
+    """Columns that a table on stdout may take."""
+    return _console().width
+
+
+def _console() -> Console:
+    return Console(width=None if sys.stdout.isatty() else PLAIN_WIDTH)
 
 
 def listing_table(kind: str, entries: Sequence[Mapping[str, Any]]) -> Table:
