@@ -41,6 +41,15 @@ class Panel:
                 by_kind.setdefault(kind, (name, module))
         return cls(label_of(names), tuple(str(Path(n).resolve()) if is_path(n) else n for n in names), by_kind)
 
+    def judge_of(self, kind: str) -> tuple[str, ModuleType]:
+        """The judge that takes questions of a kind."""
+        if kind not in self.by_kind:
+            raise BadInput(
+                f"no judge of {self.label!r} takes questions of kind {kind}",
+                do="name one that does with --judge (overread list judges)",
+            )
+        return self.by_kind[kind]
+
     @property
     def folder(self) -> str:
         """The folder of its verdicts."""
@@ -77,12 +86,7 @@ def _table(replies: pl.DataFrame, questions: pl.DataFrame, key: pl.DataFrame) ->
 
 
 def _find(panel: Panel, kind: str, rows: pl.DataFrame) -> pl.DataFrame:
-    if kind not in panel.by_kind:
-        raise BadInput(
-            f"no judge of {panel.label!r} takes questions of kind {kind}",
-            do="name one that does with --judge (overread list judges)",
-        )
-    name, module = panel.by_kind[kind]
+    name, module = panel.judge_of(kind)
     found: pl.DataFrame = module.judge(rows)
     if dict(found.schema) != FINDING or found["reply"].to_list() != rows["reply"].to_list():
         raise BadInput(

@@ -15,6 +15,7 @@ from overread.pipeline import compile_exam
 from overread.report.texts import clean, json_text
 from overread.runs.folder import EXAM_TABLES, Run
 from overread.settings import Settings
+from overread.vetting import vetted
 
 CHARACTERS_A_TOKEN = 4
 """A rough rule for Latin text."""
@@ -25,7 +26,7 @@ LONGEST = 1_000_000
 def dry_run(settings: Settings, *, json_: bool = False) -> str:
     """The text that `overread run --dry-run` prints."""
     with tempfile.TemporaryDirectory() as folder:
-        made = compile_exam(dataclasses.replace(settings, out=f"{folder}/run").checked())
+        made = compile_exam(dataclasses.replace(vetted(settings), out=f"{folder}/run"))
         document = {"prompt": _prompt(made), "cost": _cost(made, settings), "exam": made.exam}
     return json_text(document) if json_ else clean(_text(document), LONGEST)
 
