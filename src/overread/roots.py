@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 
 from overread.errors import BadInput, unknown_name
+from overread.paths import is_folder
 
 SETTINGS_FILE = "overread.toml"
 VARIABLE_PREFIX = "OVERREAD_DATA_"
@@ -73,7 +74,7 @@ class Roots:
             error = unknown_name("data alias", alias, self.names(), where="--data")
             raise BadInput(error.what, where=error.where, do=f"say --data {alias}=PATH ({error.do})")
         if alias not in self._real:
-            if not path.is_dir():
+            if not is_folder(path):
                 raise BadInput(
                     f"the folder of data alias {alias!r} is not there", where=str(path), do=f"say --data {alias}=PATH"
                 )

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Protocol
 
 from overread.errors import BadInput
+from overread.paths import is_folder
 from overread.tables import Case, Terms
 
 
@@ -56,7 +57,7 @@ class Check:
 
 def check(archive: Archive, root: Path) -> Check:
     """Counts the files of the expected layout; nothing is opened."""
-    if not root.is_dir():
+    if not is_folder(root):
         raise BadInput(
             f"there is no folder for the archive {archive.ALIAS!r}",
             where=str(root),

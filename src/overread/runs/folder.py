@@ -23,6 +23,7 @@ from typing import Any
 import polars as pl
 
 from overread.errors import BadRun
+from overread.paths import is_file
 from overread.runs.parts import check_version, damaged, read_part, write_atomically, write_part
 from overread.tables import ROWS, SCHEMA_VERSION, schema
 from overread.version import __version__
@@ -65,7 +66,7 @@ class Run:
     @staticmethod
     def exists(folder: Path) -> bool:
         """Whether a compiled run lies there."""
-        return (folder / "run.json").is_file()
+        return is_file(folder / "run.json")
 
     @classmethod
     def publish(cls, folder: Path, manifest: dict[str, Any]) -> Run:
@@ -194,7 +195,7 @@ def read_json(path: Path) -> dict[str, Any]:
 
 def _read_manifest(folder: Path) -> dict[str, Any]:
     path = folder / "run.json"
-    if not path.is_file():
+    if not is_file(path):
         raise BadRun(
             "there is no run here",
             where=str(folder),
