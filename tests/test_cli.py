@@ -141,6 +141,23 @@ def test_data_check_names_what_is_missing(data: str, tmp_path: Path) -> None:
     assert "overread build phantoms" in call("data", "get", "phantoms").stdout
 
 
+def test_data_check_of_an_alias_that_is_not_set_says_what_is_expected_and_how_to_set_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("OVERREAD_DATA_PHANTOMS", raising=False)
+    result = call("data", "check", "phantoms")
+    assert result.exit_code == 3
+    assert "truth.jsonl" in result.stdout and "missing" in result.stdout
+    assert "terms: open" in result.stdout and "overread build phantoms" in result.stdout
+    for way in ("--data phantoms=PATH", "OVERREAD_DATA_PHANTOMS", "overread.toml", "[data]"):
+        assert way in result.stderr
+    found = json.loads(call("data", "check", "phantoms", "--json").stdout)
+    assert found["root"] is None and set(found["missing"]) == set(found["expected"])
+    monkeypatch.setenv("OVERREAD_DATA_PHANTOMS", str(tmp_path))
+    assert json.loads(call("data", "check", "phantoms", "--json").stdout)["root"] == str(tmp_path)
+
+
 def test_build_phantoms_says_how_to_use_them(tmp_path: Path) -> None:
     result = call("build", "phantoms", "--out", str(tmp_path / "p"), "--patients", "2", "--kind", "ecg")
     assert result.exit_code == 0, result.output

@@ -65,6 +65,10 @@ class Roots:
         rest = {name[len(VARIABLE_PREFIX) :].lower() for name in self._variables if name not in taken}
         return tuple(sorted({*self._paths, *rest}))
 
+    def knows(self, alias: str) -> bool:
+        """Whether it was said where the data of an alias lie; its folder may still be missing."""
+        return alias in self._paths or variable_of(alias) in self._variables
+
     def root(self, alias: str) -> Path:
         """The folder of an alias, which exists."""
         path = self._paths.get(alias) or self._variables.get(variable_of(alias))
