@@ -21,6 +21,7 @@ from overread.engines.candidates import Candidate, seat_candidate
 from overread.exam.publishing import check_same_data, exam_of, publish
 from overread.judging import Panel, brought, judge_run, panel_of, panels
 from overread.marking import marks_of
+from overread.metrics.clean import clean_questions
 from overread.metrics.tally import Tally
 from overread.models.contract import ExamTables
 from overread.report.page import write_page
@@ -28,7 +29,7 @@ from overread.roots import Roots
 from overread.runs.folder import EXAM_TABLES, Run, part_name, write_json
 from overread.runs.parts import write_part
 from overread.settings import Settings, bases_in, number_in, whole_in, yes_in
-from overread.tables import SCHEMA_VERSION, Case
+from overread.tables import SCHEMA_VERSION, Case, Clean, schema
 from overread.vetting import check_ask, check_engine, check_score, vetted
 
 Progress = Callable[[str, int, int], None]
@@ -139,28 +140,43 @@ def judge(made: Run, judges: Sequence[str] = ()) -> str:
 
 
 def score(made: Run, settings: Settings) -> pl.DataFrame:
-    """Verdicts -> scores, under every panel of judges that the run has."""
+    """Verdicts -> scores, and which questions are clean, under every panel of judges that the run has."""
     module = load("benchmarks", made.exam["benchmark"])
     section = check_score(settings, [seat.model for seat in made.seats()])
     found = [_scored(made, module, section, panel) for panel in panels(made)]
-    scores = pl.concat(found)
+    scores = pl.concat([scored for scored, _ in found])
+    write_part(made.folder / Clean.TABLE / part_name(0), pl.concat([clean for _, clean in found]))
     write_part(made.folder / "scores" / part_name(0), scores)
     write_json(made.folder / "scores" / "settings.json", {"schema": SCHEMA_VERSION, **section})
     return scores
 
 
-def _scored(made: Run, module: ModuleType, section: Mapping[str, str], panel: str) -> pl.DataFrame:
+def _scored(made: Run, module: ModuleType, section: Mapping[str, str], panel: str) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The scores under one panel, and which questions it finds clean (none where that was not wanted)."""
+    wanted = yes_in(section, "clean", "score")
     tally = Tally(
         {name: load("metrics", name) for name in module.METRICS},
         benchmark=made.exam["benchmark"],
         seed=made.exam["seed"],
         resamples=whole_in(section, "resamples", "score"),
         base=bases_in(section, "base", "score"),
-        clean=yes_in(section, "clean", "score"),
+        clean=wanted,
     )
+    decided = [pl.DataFrame(schema=schema(Clean))]
     for marks in marks_of(made, panel):
         tally.add(marks)
-    return tally.scores()
+        if wanted:
+            decided.append(_clean(made, panel, marks))
+    return tally.scores(), pl.concat(decided)
+
+
+def _clean(made: Run, panel: str, marks: pl.DataFrame) -> pl.DataFrame:
+    about = {"benchmark": made.exam["benchmark"], "protocol": made.exam["protocol"], "judge": panel}
+    return (
+        clean_questions(marks)
+        .with_columns(**{name: pl.lit(v) for name, v in about.items()})
+        .select([pl.col(name).cast(kind) for name, kind in schema(Clean).items()])
+    )
 
 
 def report(made: Run) -> Path:

@@ -4,7 +4,7 @@
     cases/ dialogues/ questions/ key/     the exam, in parts of whole items
     workers/NAME.json                     each process that asked: command, versions, models and their identity
     replies/ receipts/ blobs/             what models said (`overread.runs.replies`)
-    verdicts/JUDGE/ scores/ report.html   what became of it
+    verdicts/JUDGE/ scores/ clean/ report.html    what became of it
 
 Nothing is locked and nothing is changed in place: files are written whole and renamed, workers append to files of
 their own. So a run can be killed at any moment, and several processes can work on it at once.
@@ -114,7 +114,7 @@ class Run:
         return self.folder / table / part_name(index, self.manifest.get("tag", ""))
 
     def table(self, table: str) -> pl.DataFrame:
-        """A whole table as a data frame: cases, dialogues, questions, key, replies, receipts, verdicts, scores."""
+        """A whole table: cases, dialogues, questions, key, replies, receipts, verdicts, scores or clean."""
         row = {row.TABLE: row for row in ROWS}.get(table)
         if row is None:
             raise BadRun(f"a run has no table {table!r}", do=f"known: {', '.join(row.TABLE for row in ROWS)}")
