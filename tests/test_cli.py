@@ -142,6 +142,23 @@ def test_data_check_names_what_is_missing(data: str, tmp_path: Path) -> None:
     assert "overread build phantoms" in call("data", "get", "phantoms").stdout
 
 
+def test_data_check_of_an_alias_that_is_not_set_says_what_is_expected_and_how_to_set_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("OVERREAD_DATA_PHANTOMS", raising=False)
+    result = call("data", "check", "phantoms")
+    assert result.exit_code == 3
+    assert "truth.jsonl" in result.stdout and "missing" in result.stdout
+    assert "terms: open" in result.stdout and "overread build phantoms" in result.stdout
+    for way in ("--data phantoms=PATH", "OVERREAD_DATA_PHANTOMS", "overread.toml", "[data]"):
+        assert way in result.stderr
+    found = json.loads(call("data", "check", "phantoms", "--json").stdout)
+    assert found["root"] is None and set(found["missing"]) == set(found["expected"])
+    monkeypatch.setenv("OVERREAD_DATA_PHANTOMS", str(tmp_path))
+    assert json.loads(call("data", "check", "phantoms", "--json").stdout)["root"] == str(tmp_path)
+
+
 def test_build_phantoms_says_how_to_use_them(tmp_path: Path) -> None:
     result = call("build", "phantoms", "--out", str(tmp_path / "p"), "--patients", "2", "--kind", "ecg")
     assert result.exit_code == 0, result.output
@@ -178,7 +195,22 @@ BAD = {
     "engine": (["run", "ecg_steps", "--model", "chance", "--engine", "x"], "engine"),
     "model options": (["run", "ecg_steps", "--model", "chance[x=1]"], "x"),
     "model brackets": (["run", "ecg_steps", "--model", "chance[x"], ""),
+    "unknown judge of a run": (["run", "ecg_steps", "--model", "chance", "--judge", "nope"], "no judge named 'nope'"),
+    "model option value": (["run", "ecg_steps", "--model", "oracle[anywhere=maybe]"], "must be true or false"),
+    "foreign without a script": (["run", "ecg_steps", "--model", "foreign"], "needs a script"),
+    "foreign's script": (["run", "ecg_steps", "--model", "foreign[script=nowhere.py]"], "cannot be read"),
+    "resamples": (["run", "ecg_steps", "--model", "chance", "--set", "score.resamples=abc"], "positive number"),
+    "clean": (["run", "ecg_steps", "--model", "chance", "--set", "score.clean=maybe"], "must be yes or no"),
+    "seconds": (["run", "ecg_steps", "--model", "chance", "--set", "ask.seconds=x"], "positive number"),
+    "batch": (["run", "ecg_steps", "--model", "chance", "--set", "ask.batch=1.5"], "whole number"),
+    "base": (["run", "ecg_steps", "--model", "chance", "--set", "score.base=nomodel=>chance"], "model of the run"),
+    "base of": (["run", "ecg_steps", "--model", "chance", "--set", "score.base=chance=>prior"], "known: chance"),
+    "benchmark option": (["run", "ecg_steps", "--model", "chance", "--set", "ecg_steps.x=1"], "setting of ecg_steps"),
     "missing run file": (["run", "--file", "nowhere.toml"], "nowhere.toml"),
+    "file of a long name": (["run", "x/" * 1500 + "x.py", "--model", "chance"], "no such file"),
+    "model of a long name": (["run", "ecg_steps", "--model", "x" * 3000 + ".py"], "no such file"),
+    "run of a long name": (["score", "x" * 3000], "there is no run here"),
+    "data of a long name": (["data", "check", "phantoms", "--data", "phantoms=" + "x" * 3000], "not there"),
     "missing file": (["run", "./nowhere.py", "--model", "chance"], "no such file"),
     "no run": (["score", "nowhere"], "there is no run here"),
     "no run to report": (["report", "nowhere"], "there is no run here"),
@@ -198,6 +230,33 @@ def test_bad_input_is_told_with_what_to_do(
     words, said = BAD[case]
     more = ["--data", data] if words[0] == "run" else []
     told(call(*words, *more), said)
+    assert list(tmp_path.iterdir()) == [], "what is wrong is found before anything is written"
+
+
+def test_judges_that_do_not_fit_the_questions_are_refused_before_any_is_asked(data: str, tmp_path: Path) -> None:
+    words = ["run", "ecg_steps", "--model", "chance", "--data", data, "--out", str(tmp_path / "run")]
+    told(call(*words, "--judge", "number"), "no judge of 'number' takes questions of kind choice")
+    assert not (tmp_path / "run" / "replies").exists()
+
+
+def test_a_dry_run_tells_what_a_run_would(data: str) -> None:
+    words = ["run", "ecg_steps", "--model", "chance", "--data", data, "--dry-run"]
+    told(call(*words, "--judge", "nope"), "no judge named 'nope'")
+    told(call(*words, "--set", "score.resamples=abc"), "positive number")
+
+
+def test_scoring_again_knows_the_models_of_the_run(data: str, tmp_path: Path) -> None:
+    out = str(tmp_path / "run")
+    words = ["run", "ecg_steps", "--model", "chance", "--data", data, "--out", out, "--conditions", "none"]
+    assert call(*words, "--limit", "2").exit_code == 0
+    told(call("score", out, "--set", "score.base=chance=>prior"), "no model of the run named 'prior'")
+    told(call("score", out, "--set", "score.resamples=x"), "positive number")
+
+
+def test_an_error_that_quotes_what_was_typed_lets_nothing_reach_the_terminal(data: str) -> None:
+    result = call("run", "./\x1b[2J.py", "--model", "chance", "--data", data)
+    told(result, "<U+001B>[2J.py")
+    assert "\x1b" not in result.output
 
 
 def test_a_missing_alias_says_how_to_give_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,7 +12,7 @@ from overread.runs.folder import Run
 
 
 def run(
-    benchmark: str,
+    benchmark: str | Path,
     models: Sequence[str] | str,
     *,
     data: Mapping[str, str | Path] | None = None,
@@ -28,10 +28,10 @@ def run(
     from overread.settings import Settings
 
     values: dict[str, Any] = {
-        "benchmark": benchmark,
+        "benchmark": str(benchmark) if isinstance(benchmark, Path) else benchmark,
         "models": _names(models),
-        "data": {alias: str(path) for alias, path in (data or {}).items()},
-        "out": str(out),
+        "data": _texts({} if data is None else data),
+        "out": str(out) if isinstance(out, Path) else out,
     }
     known = {field.name for field in dataclasses.fields(Settings)}
     for key, value in settings.items():
@@ -39,15 +39,27 @@ def run(
             raise unknown_name("setting", key, known, where="overread.run(...)")
         values[key] = tuple(value) if isinstance(value, list) else value
     values["judges"] = _names(values.get("judges", ()))
-    values["set"] = {key: str(value) for key, value in values.get("set", {}).items()}
+    values["set"] = _texts(values.get("set", {}))
     made, notes = pipeline.run(Settings(**values))
     made.notes = notes
     return made
 
 
-def _names(named: Sequence[str] | str) -> tuple[str, ...]:
-    """One name or several."""
-    return (named,) if isinstance(named, str) else tuple(named)
+def _names(named: Any) -> Any:
+    """One name or several; what is neither is left to be refused."""
+    if isinstance(named, str | Path):
+        return (str(named),)
+    return tuple(map(_text, named)) if isinstance(named, list | tuple) else named
+
+
+def _texts(pairs: Any) -> Any:
+    """A mapping with its values as texts; what is none is left to be refused."""
+    return {key: _text(value) for key, value in pairs.items()} if isinstance(pairs, Mapping) else pairs
+
+
+def _text(value: Any) -> Any:
+    """Paths and plain values as texts; what is neither is left to be refused."""
+    return str(value) if isinstance(value, Path | int | float) else value
 
 
 def open_run(folder: str | Path) -> Run:

@@ -23,6 +23,7 @@ from pathlib import Path
 from types import ModuleType
 
 from overread.errors import BadInput, unknown_name
+from overread.paths import is_file
 from overread.tables import content_id
 
 KINDS = ("benchmarks", "models", "judges", "metrics", "archives", "builders")
@@ -138,7 +139,7 @@ def describe(kind: str, text: str) -> Entry:
     """The entry of a name, `name:variant` or path, checked to exist."""
     if is_path(text):
         path = Path(text)
-        if not path.is_file():
+        if not is_file(path):
             raise BadInput(f"there is no such file for {kind}", where=text, do="give the path of a .py file")
         if path.suffix == CASES and _OWN in entries(kind):
             return dataclasses.replace(entries(kind)[_OWN], name=path.stem, path=text)

@@ -39,13 +39,26 @@ class Panel:
             module = load("judges", name)
             for kind in module.KINDS:
                 by_kind.setdefault(kind, (name, module))
-        label = "+".join(dict.fromkeys(Path(name).stem if is_path(name) else name for name in names))
-        return cls(label, tuple(str(Path(n).resolve()) if is_path(n) else n for n in names), by_kind)
+        return cls(label_of(names), tuple(str(Path(n).resolve()) if is_path(n) else n for n in names), by_kind)
+
+    def judge_of(self, kind: str) -> tuple[str, ModuleType]:
+        """The judge that takes questions of a kind."""
+        if kind not in self.by_kind:
+            raise BadInput(
+                f"no judge of {self.label!r} takes questions of kind {kind}",
+                do="name one that does with --judge (overread list judges)",
+            )
+        return self.by_kind[kind]
 
     @property
     def folder(self) -> str:
         """The folder of its verdicts."""
         return safe_name(self.label)
+
+
+def label_of(names: Sequence[str]) -> str:
+    """What a panel of these judges is called."""
+    return "+".join(dict.fromkeys(Path(name).stem if is_path(name) else name for name in names))
 
 
 def judge_run(run: Run, panel: Panel) -> None:
@@ -79,12 +92,7 @@ def _table(replies: pl.DataFrame, questions: pl.DataFrame, key: pl.DataFrame) ->
 
 
 def _find(panel: Panel, kind: str, rows: pl.DataFrame) -> pl.DataFrame:
-    if kind not in panel.by_kind:
-        raise BadInput(
-            f"no judge of {panel.label!r} takes questions of kind {kind}",
-            do="name one that does with --judge (overread list judges)",
-        )
-    name, module = panel.by_kind[kind]
+    name, module = panel.judge_of(kind)
     with blaming(f"the judge {name}", str(getattr(module, "__file__", name))):
         found: pl.DataFrame = module.judge(rows)
     if (
@@ -121,7 +129,28 @@ def panels(run: Run) -> list[str]:
 
 def panel_of(run: Run, folder: str) -> Panel:
     """The panel whose verdicts lie in a folder."""
-    return Panel.of(read_json(run.folder / "verdicts" / folder / PANEL)["judges"])
+    return Panel.of(judges_of(run, folder))
+
+
+def judges_of(run: Run, folder: str) -> list[str]:
+    """The judges whose verdicts lie in a folder; none where the verdicts were brought from elsewhere."""
+    named = [] if brought(run, folder) else read_json(run.folder / "verdicts" / folder / PANEL)["judges"]
+    return [str(name) for name in named]
+
+
+def chosen_panel(run: Run, judges: Sequence[str] = ()) -> str:
+    """The folder of the verdicts by the judges named, or by those of the benchmark; the run has it."""
+    names = judges or load("benchmarks", run.exam["benchmark"]).JUDGES
+    folder, known = safe_name(label_of(names)), panels(run)
+    if folder in known:
+        return folder
+    others = f", or name those it was judged by: {' or '.join(f'--judge {name}' for name in known)}" if known else ""
+    again = " ".join(f"--judge {name}" for name in judges)
+    raise BadInput(
+        f"the run was not judged by {label_of(names)!r}" if known else "the run was not judged",
+        where=str(run.folder),
+        do=f"overread judge {run.folder} {again}".rstrip() + others,
+    )
 
 
 def brought(run: Run, folder: str) -> bool:

@@ -18,26 +18,29 @@ import polars as pl
 from overread.catalog import load
 from overread.engines import local
 from overread.engines.candidates import Candidate, seat_candidate
-from overread.errors import BadRun, NotYet, unknown_name
+from overread.errors import BadRun
 from overread.exam.publishing import check_same_data, exam_of, publish
 from overread.judging import Panel, brought, judge_run, panel_of, panels
 from overread.marking import marks_of
+from overread.metrics.clean import clean_questions
 from overread.metrics.tally import Tally
 from overread.models.contract import ExamTables
 from overread.report.page import write_page
 from overread.roots import Roots
 from overread.runs.folder import EXAM_TABLES, Run, part_name, write_json
 from overread.runs.parts import write_part
-from overread.settings import ASK, SCORE, Settings, bases_in, number_in, whole_in, yes_in
-from overread.tables import SCHEMA_VERSION, Case
+from overread.settings import Settings, bases_in, number_in, whole_in, yes_in
+from overread.tables import SCHEMA_VERSION, Case, Clean, schema
+from overread.vetting import check_ask, check_engine, check_score, vetted
 
 Progress = Callable[[str, int, int], None]
 
 
 def run(settings: Settings, progress: Progress = lambda what, done, whole: None) -> tuple[Run, list[str]]:
     """Everything: an exam compiled, sat, judged, scored and reported. Returns the run and what the user should know."""
-    settings = settings.checked()
+    settings = vetted(settings)
     made = compile_exam(settings)
+    check_kinds(made, settings.judges)
     notes = ask(made, settings, progress)
     judge(made, settings.judges)
     score(made, settings)
@@ -94,13 +97,8 @@ def _media(made: Run, index: int) -> list[dict[str, Any]]:
 
 def ask(made: Run, settings: Settings, progress: Progress = lambda what, done, whole: None) -> list[str]:
     """Dialogues -> replies, by every model of the settings; returns what the user should know."""
-    if settings.engine != "local":
-        if settings.engine == "slurm":
-            raise NotYet(
-                "the engine slurm comes with the volumes", do="use --engine local and --shard i/n in your own jobs"
-            )
-        raise unknown_name("engine", settings.engine, ("local", "slurm"), where="--engine")
-    section = settings.section("ask", ASK)
+    check_engine(settings.engine)
+    section = check_ask(settings)
     candidates = seat(made, settings)
     roots = find_roots(settings.data)
     if any(candidate.seat.looks for candidate in candidates):
@@ -120,6 +118,14 @@ def ask(made: Run, settings: Settings, progress: Progress = lambda what, done, w
     return local.ask(made, candidates, asking)
 
 
+def check_kinds(made: Run, judges: Sequence[str] = ()) -> None:
+    """Refuses judges that cannot judge all questions of the exam, before any is asked."""
+    panel = Panel.of(judges or load("benchmarks", made.exam["benchmark"]).JUDGES)
+    for index in range(len(made.parts)):
+        for kind in made.part("questions", index, ["kind"])["kind"].unique().sort():
+            panel.judge_of(kind)
+
+
 def judge(made: Run, judges: Sequence[str] = ()) -> str:
     """Replies -> verdicts, by the judges named or those of the benchmark; returns the folder of the panel.
 
@@ -135,32 +141,47 @@ def judge(made: Run, judges: Sequence[str] = ()) -> str:
 
 
 def score(made: Run, settings: Settings) -> pl.DataFrame:
-    """Verdicts -> scores, under every panel of judges that the run has."""
+    """Verdicts -> scores, and which questions are clean, under every panel of judges that the run has."""
     module = load("benchmarks", made.exam["benchmark"])
-    section = settings.section("score", SCORE)
+    section = check_score(settings, [seat.model for seat in made.seats()])
     found = [_scored(made, module, section, panel) for panel in panels(made)]
     if not found:
         raise BadRun(
             "nothing of this run has been judged yet", where=str(made.folder), do=f"overread judge {made.folder}"
         )
-    scores = pl.concat(found)
+    scores = pl.concat([scored for scored, _ in found])
+    write_part(made.folder / Clean.TABLE / part_name(0), pl.concat([clean for _, clean in found]))
     write_part(made.folder / "scores" / part_name(0), scores)
     write_json(made.folder / "scores" / "settings.json", {"schema": SCHEMA_VERSION, **section})
     return scores
 
 
-def _scored(made: Run, module: ModuleType, section: Mapping[str, str], panel: str) -> pl.DataFrame:
+def _scored(made: Run, module: ModuleType, section: Mapping[str, str], panel: str) -> tuple[pl.DataFrame, pl.DataFrame]:
+    """The scores under one panel, and which questions it finds clean (none where that was not wanted)."""
+    wanted = yes_in(section, "clean", "score")
     tally = Tally(
         {name: load("metrics", name) for name in module.METRICS},
         benchmark=made.exam["benchmark"],
         seed=made.exam["seed"],
         resamples=whole_in(section, "resamples", "score"),
         base=bases_in(section, "base", "score"),
-        clean=yes_in(section, "clean", "score"),
+        clean=wanted,
     )
+    decided = [pl.DataFrame(schema=schema(Clean))]
     for marks in marks_of(made, panel):
         tally.add(marks)
-    return tally.scores()
+        if wanted:
+            decided.append(_clean(made, panel, marks))
+    return tally.scores(), pl.concat(decided)
+
+
+def _clean(made: Run, panel: str, marks: pl.DataFrame) -> pl.DataFrame:
+    about = {"benchmark": made.exam["benchmark"], "protocol": made.exam["protocol"], "judge": panel}
+    return (
+        clean_questions(marks)
+        .with_columns(**{name: pl.lit(v) for name, v in about.items()})
+        .select([pl.col(name).cast(kind) for name, kind in schema(Clean).items()])
+    )
 
 
 def report(made: Run) -> Path:

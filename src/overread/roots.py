@@ -14,6 +14,7 @@ from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
 
 from overread.errors import BadInput, unknown_name
+from overread.paths import is_folder
 
 SETTINGS_FILE = "overread.toml"
 VARIABLE_PREFIX = "OVERREAD_DATA_"
@@ -73,6 +74,10 @@ class Roots:
         rest = {name[len(VARIABLE_PREFIX) :].lower() for name in self._variables if name not in taken}
         return tuple(sorted({*self._paths, *rest}))
 
+    def knows(self, alias: str) -> bool:
+        """Whether it was said where the data of an alias lie; its folder may still be missing."""
+        return alias in self._paths or variable_of(alias) in self._variables
+
     def root(self, alias: str) -> Path:
         """The folder of an alias, which exists."""
         path = self._paths.get(alias) or self._variables.get(variable_of(alias))
@@ -82,7 +87,7 @@ class Roots:
             error = unknown_name("data alias", alias, self.names(), where="--data")
             raise BadInput(error.what, where=error.where, do=f"say --data {alias}=PATH ({error.do})")
         if alias not in self._real:
-            if not path.is_dir():
+            if not is_folder(path):
                 raise BadInput(
                     f"the folder of data alias {alias!r} is not there", where=str(path), do=f"say --data {alias}=PATH"
                 )

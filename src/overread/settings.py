@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Self
 
@@ -53,8 +53,22 @@ class Settings:
                 raise unknown_name(f"setting of {name}", key, known, where=f"--set {name}.{key}")
         return {**known, **given}
 
+    def _check_types(self) -> None:
+        """The command line and run files give the right types; Python may give anything."""
+        for field in dataclasses.fields(self):
+            value = getattr(self, field.name)
+            if field.name in WANTED:
+                wanted, fits = WANTED[field.name]
+                if not fits(value):
+                    raise BadInput(
+                        f"{field.name} must be {wanted}, not {value!r}",
+                        where=f"setting {field.name}",
+                        do=f"give {field.name} as {wanted}",
+                    )
+
     def checked(self) -> Self:
         """These settings, if they can be meant; a file of cases brings the folder that it lies in."""
+        self._check_types()
         name = describe("benchmarks", self.benchmark).name
         for key in self.set:
             section, dot, _ = key.partition(".")
@@ -77,6 +91,37 @@ class Settings:
             return dataclasses.replace(self, data={**self.data, own.ALIAS: folder})
         return self
 
+
+def _is_whole(value: Any) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool)
+
+
+def _are_texts(value: Any) -> bool:
+    return isinstance(value, tuple | list) and all(isinstance(name, str) for name in value)
+
+
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
+
+
+def _are_pairs(value: Any) -> bool:
+    return isinstance(value, Mapping) and _are_texts([*value, *value.values()])
+
+
+def _is_shard(value: Any) -> bool:
+    pair = isinstance(value, tuple | list) and len(value) == 2 and all(map(_is_whole, value))
+    return pair and 1 <= value[0] <= value[1]
+
+
+WANTED: dict[str, tuple[str, Callable[[Any], bool]]] = {
+    **dict.fromkeys(("benchmark", "protocol", "conditions", "engine", "out"), ("text", _is_text)),
+    **dict.fromkeys(("models", "judges"), ("names", _are_texts)),
+    **dict.fromkeys(("data", "set"), ("a mapping of texts", _are_pairs)),
+    **dict.fromkeys(("seed", "seeds", "samples"), ("a whole number", _is_whole)),
+    "limit": ("a whole number or None", lambda value: value is None or _is_whole(value)),
+    "shard": ("a pair (i, n) with 1 <= i <= n", _is_shard),
+}
+"""What each setting must be, in words and as a check."""
 
 ASK = {"seconds": "600", "batch": ""}
 """Section `ask`: the seconds that a model may say nothing, and dialogues a batch (empty: as the model likes)."""

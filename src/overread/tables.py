@@ -289,7 +289,22 @@ class Score:
     """For a headline: the name of the best floor."""
 
 
-ROWS: tuple[type[Any], ...] = (Case, Dialogue, Question, Key, Reply, Receipt, Verdict, Score)
+@dataclasses.dataclass(frozen=True, slots=True)
+class Clean:
+    """Whether a question is clean: no blind candidate of the run answers it better than chance."""
+
+    TABLE: ClassVar[str] = "clean"
+    benchmark: str
+    protocol: str
+    judge: str
+    """The panel of judges whose verdicts decided."""
+    item: str
+    """As in the questions: the same under all conditions."""
+    clean: bool | None
+    """None: not decided, as no model that looks was asked it blind."""
+
+
+ROWS: tuple[type[Any], ...] = (Case, Dialogue, Question, Key, Reply, Receipt, Verdict, Score, Clean)
 """The rows that have a table of their own."""
 
 _CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False)

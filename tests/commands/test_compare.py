@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from overread import pipeline
-from overread.commands.compare import compare_runs
+from overread.commands.compare import compare_runs, comparison_table
 from overread.errors import BadInput
 from overread.runs.folder import Run
 
@@ -55,6 +55,47 @@ def test_any_metric_and_condition_of_the_run_can_be_named(sit: Sit, toy: Callabl
         compare_runs(run, run, condition="swap")
     with pytest.raises(BadInput, match="did you mean accuracy"):
         compare_runs(run, run, "acuracy")
+
+
+LENIENT = '''"""Everything is right."""
+
+from overread.judges.rows import Finding, by_row
+
+KINDS = ("choice",)
+
+
+def judge(table):
+    return by_row(table, lambda row: Finding("read", "x", True, 1.0))
+'''
+
+
+def test_the_judges_of_the_benchmark_decide_whatever_other_panels_are_called(sit: Sit, tmp_path: Path) -> None:
+    run, _ = sit("ecg_steps", "oracle", "chance:draw", limit=6)
+    before = compare_runs(run, run)
+    (tmp_path / "all_right.py").write_text(LENIENT)
+    pipeline.judge(run, [str(tmp_path / "all_right.py")])
+    assert before[0]["effect"] != 0 and compare_runs(run, run) == before
+    assert before[0]["judge"] == "option"
+    (row,) = compare_runs(run, run, judges=[str(tmp_path / "all_right.py")])
+    assert (row["judge"], row["effect"]) == ("all_right", 0)
+    assert compare_runs(run, run, judges=["all_right"]) == [row], "by the name of its verdicts as well"
+    assert "judge" in [str(column.header) for column in comparison_table([row], "plain").columns]
+
+
+def test_runs_that_were_not_judged_alike_are_not_compared(sit: Sit, tmp_path: Path) -> None:
+    one, _ = sit("ecg_steps", "oracle", limit=2, out=str(tmp_path / "a"))
+    other, _ = sit("ecg_steps", "chance", limit=2, out=str(tmp_path / "b"))
+    (tmp_path / "mine.py").write_text(LENIENT)
+    pipeline.judge(one, [str(tmp_path / "mine.py")])
+    with pytest.raises(BadInput, match="not judged by 'mine'") as error:
+        compare_runs(one, other, judges=["mine"])
+    assert str(other.folder) in str(error.value) and "--judge option" in str(error.value)
+    (tmp_path / "else").mkdir()
+    (tmp_path / "else" / "mine.py").write_text(LENIENT)
+    pipeline.judge(other, [str(tmp_path / "else" / "mine.py")])
+    with pytest.raises(BadInput, match="not judged alike"):
+        compare_runs(one, other, judges=["mine"])
+    assert compare_runs(one, other)[0]["judge"] == "option"
 
 
 def test_a_single_model_has_nobody_to_be_compared_with(sit: Sit) -> None:

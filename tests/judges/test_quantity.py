@@ -140,6 +140,26 @@ CASES = [
     ("٣", "", None, False, None),
     ("", "ms", None, False, None),
     ("I cannot measure it.", "ms", None, False, None),
+    # units that are not known, and prefixes
+    ("0.071 kbpm", "bpm", None, False, None),
+    ("0.071kbpm", "bpm", None, False, None),
+    ("The rate is 0.071 kbpm.", "bpm", None, False, None),
+    ("0.071 kilo bpm", "bpm", None, False, None),
+    ("0.071 kilobpm", "", None, False, None),
+    ("71 Mbpm", "bpm", None, False, None),
+    ("0.0012 kHz", "bpm", None, False, 72.0),
+    ("120000 microseconds", "ms", None, False, 120.0),
+    ("0.001 h", "s", None, False, 3.6),
+    ("0.0011 V", "mV", None, False, 1.1),
+    ("1.2 dl", "ml", None, False, 120.0),
+    ("2 days", "ms", None, False, None),
+    ("45 inches", "mm", None, False, None),
+    ("16 kPa", "mmHg", None, False, None),
+    ("71 smoots", "bpm", None, False, None),
+    ("71 approximately", "bpm", None, False, 71.0),
+    ("12 ms is the duration", "ms", None, False, 12.0),
+    ("71 on this tracing", "bpm", None, False, 71.0),
+    ("0.071 kbpm, that is 71 bpm", "bpm", None, False, 71.0),
 ]
 
 

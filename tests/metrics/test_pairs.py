@@ -72,6 +72,16 @@ def test_image_sensitivity_is_the_share_of_read_pairs_that_differ(make_marks: An
     assert (found["value"], found["n"], found["unreadable"]) == (pytest.approx(2 / 3), 3, 0.25)
 
 
+def test_a_swap_that_has_the_same_key_says_nothing_of_sensitivity(make_marks: Any) -> None:
+    plain, swap = (
+        read(side("plain", 1, 1, 1, 1), "a", "a", "b", "b"),
+        read(side("swap", 0, 0, 0, 0), "b", "b", "b", "a"),
+    )
+    swap[2]["scored"] = False  # the partner's key is b as well, so who looks says b again
+    found = measure(make_marks(plain + swap), "image_sensitivity", "swap")
+    assert (found["value"], found["n"]) == (1.0, 3)
+
+
 @pytest.mark.parametrize("probe", ["order", "wording", "mirror"])
 def test_consistency_is_the_share_of_read_pairs_that_agree(make_marks: Any, probe: str) -> None:
     plain = read(side("plain", 1, 1, 0, 0), "a", "a\nb", "b", "b")

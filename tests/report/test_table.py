@@ -1,20 +1,10 @@
 from __future__ import annotations
 
-import io
 import json
 from collections.abc import Callable
 from typing import Any
 
-from rich.console import Console
-
-from overread.report.table import headline_rows, headline_table
-
-
-def printed(run: Any) -> str:
-    console = Console(file=io.StringIO(), width=220)
-    console.print(headline_table(run))
-    assert isinstance(console.file, io.StringIO)
-    return console.file.getvalue()
+from overread.report.table import headline_rows
 
 
 def test_rows_are_plain_data_with_candidates_first(usual: Any) -> None:
@@ -47,12 +37,3 @@ def test_the_weakest_receipt_of_a_model_counts(made: Callable[..., Any]) -> None
     run = made().model("seer", lambda q: ("Yes", "read", True) if q.place % 2 else None, level="tensor")
     run.model("seer", lambda q: None if q.place % 2 else ("Yes", "read", True), level="sent")
     assert headline_rows(run.score("seer", "accuracy", 0.5).run())[0]["receipts"] == "sent"
-
-
-def test_the_terminal_says_not_asked_and_keeps_brackets_of_names(usual: Any) -> None:
-    usual.model("seer[bold]", lambda q: ("Yes", "read", True)).score("seer[bold]", "accuracy", 0.3)
-    text = printed(usual.run())
-    assert "seer[bold]" in text
-    assert "not asked" in text
-    assert "+25.0 [+5.0, +45.0]" in text
-    assert "accuracy, in per cent; more is better" in text

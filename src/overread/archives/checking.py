@@ -9,7 +9,8 @@ from rich.table import Table
 from overread.archives.contract import Check, check
 from overread.catalog import entries, load
 from overread.errors import unknown_name
-from overread.roots import Roots
+from overread.report.texts import plain_table
+from overread.roots import SETTINGS_FILE, Roots, variable_of
 
 
 def _archive(alias: str) -> Any:
@@ -24,9 +25,9 @@ def _load(name: str) -> Any:
 
 
 def check_alias(alias: str, roots: Roots) -> Check:
-    """Looks for the files of the archive behind an alias."""
+    """Looks for the files of the archive behind an alias; an alias that is not set has none of them."""
     archive = _archive(alias)
-    return check(archive, roots.root(alias))
+    return check(archive, roots.root(alias) if roots.knows(alias) else None)
 
 
 def how_to_get(alias: str) -> str:
@@ -35,11 +36,19 @@ def how_to_get(alias: str) -> str:
     return f"{alias} ({archive.TERMS}): {archive.ACCESS}\nthen use it with --data {alias}=PATH"
 
 
+def how_to_set(alias: str) -> str:
+    """The ways to say where the data of an alias lie."""
+    return (
+        f"The alias {alias} is not set. Say where its data lie by --data {alias}=PATH, by the environment variable "
+        f'{variable_of(alias)}, or in {SETTINGS_FILE}, below [data], as {alias} = "PATH".'
+    )
+
+
 def as_document(found: Check) -> dict[str, Any]:
     """A check as plain data."""
     return {
         "alias": found.alias,
-        "root": str(found.root),
+        "root": None if found.root is None else str(found.root),
         "expected": found.expected,
         "found": found.found,
         "missing": list(found.missing),
@@ -50,19 +59,22 @@ def as_document(found: Check) -> dict[str, Any]:
 
 def as_table(found: Check) -> Table:
     """A check as a table for the terminal."""
-    title = f"{found.alias} at {found.root}; terms: {found.terms}; access: {found.access}"
-    table = Table("files", "what they are", "found", title=title, title_justify="left")
-    for pattern, what in found.expected.items():
-        table.add_row(pattern, what, str(found.found[pattern]) if found.found[pattern] else "missing")
-    return table
+    place = "is not set" if found.root is None else f"at {found.root}"
+    title = f"{found.alias} {place}; terms: {found.terms}; access: {found.access}"
+    rows = (
+        [pattern, what, str(found.found[pattern]) if found.found[pattern] else "missing"]
+        for pattern, what in found.expected.items()
+    )
+    return plain_table(title, ("files", "what they are", "found"), rows)
 
 
 def overview(roots: Roots) -> Table:
     """All archives, and where their data lie."""
-    table = Table("alias", "what it is", "terms", "where", title="archives", title_justify="left")
-    placed = set(roots.names())
+    rows = []
     for name, entry in entries("archives").items():
         archive = _load(name)
-        where = str(roots.root(archive.ALIAS)) if archive.ALIAS in placed else f"not set: --data {archive.ALIAS}=PATH"
-        table.add_row(archive.ALIAS, entry.title, archive.TERMS, where)
-    return table
+        where = (
+            str(roots.root(archive.ALIAS)) if roots.knows(archive.ALIAS) else f"not set: --data {archive.ALIAS}=PATH"
+        )
+        rows.append([archive.ALIAS, entry.title, archive.TERMS, where])
+    return plain_table("archives", ("alias", "what it is", "terms", "where"), rows)

@@ -34,6 +34,7 @@ from pathlib import Path
 from typing import Protocol
 
 from overread.errors import BadInput
+from overread.paths import is_folder
 from overread.tables import Case, Terms
 
 
@@ -55,7 +56,8 @@ class Check:
     """What was found of an archive on this machine."""
 
     alias: str
-    root: Path
+    root: Path | None
+    """None: this machine does not know where its data lie."""
     expected: dict[str, str]
     """What the files of each pattern are."""
     found: dict[str, int]
@@ -66,15 +68,16 @@ class Check:
     access: str
 
 
-def check(archive: Archive, root: Path) -> Check:
-    """Counts the files of the expected layout; nothing is opened."""
-    if not root.is_dir():
+def check(archive: Archive, root: Path | None) -> Check:
+    """Counts the files of the expected layout; nothing is opened. Without a root all of them are missing."""
+    if root is not None and not is_folder(root):
         raise BadInput(
             f"there is no folder for the archive {archive.ALIAS!r}",
             where=str(root),
             do=f"give it with --data {archive.ALIAS}=PATH; to get it: {archive.ACCESS}",
         )
     expected = dict(archive.EXPECTED)
-    found = {pattern: sum(1 for path in root.glob(pattern) if path.is_file()) for pattern in expected}
+    paths = {pattern: root.glob(pattern) if root is not None else () for pattern in expected}
+    found = {pattern: sum(1 for path in some if path.is_file()) for pattern, some in paths.items()}
     missing = tuple(pattern for pattern, count in found.items() if count == 0)
     return Check(archive.ALIAS, root, expected, found, missing, archive.TERMS, archive.ACCESS)

@@ -80,6 +80,8 @@ def data_check(alias: str, data: tuple[str, ...], json_: bool) -> None:
         print_json(checking.as_document(found))
     else:
         show_table(checking.as_table(found))
+    if found.root is None:
+        click.echo(checking.how_to_set(alias), err=True)
     if found.missing:
         sys.exit(PARTIAL)
 

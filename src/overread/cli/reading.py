@@ -13,6 +13,7 @@ from overread.commands.compare import compare_runs, comparison_table
 from overread.commands.terminal import progress_bar, show_table
 from overread.errors import NotYet
 from overread.report.page import write_page
+from overread.report.texts import clean
 from overread.runs.folder import Run
 from overread.settings import Settings, parse_pairs
 
@@ -46,13 +47,16 @@ def plot_command(figure: str, runs: tuple[str, ...]) -> None:
 @click.argument("second", type=click.Path(path_type=Path))
 @click.option("--metric", help="The benchmark's first if not given.")
 @click.option("--condition", default="plain", show_default=True, help="The condition compared.")
+@click.option("--judge", "judges", multiple=True, metavar="JUDGE", help="Instead of the benchmark's judges.")
 @as_json
-def compare_command(first: Path, second: Path, metric: str | None, condition: str, json_: bool) -> None:
-    """Compare the models of two runs, or of one run named twice, on the same questions.
+def compare_command(
+    first: Path, second: Path, metric: str | None, condition: str, judges: tuple[str, ...], json_: bool
+) -> None:
+    """Compare the models of two runs, or of one run named twice, on the same questions, as the same judges found them.
 
     Every pair of models gets the difference with its interval by patient and a permutation p, corrected by Holm.
     """
-    rows = compare_runs(Run(first), Run(second), metric, condition)
+    rows = compare_runs(Run(first), Run(second), metric, condition, judges)
     if json_:
         print_json(rows)
         return
@@ -85,4 +89,4 @@ def audit_command(
     else:
         show_table(found.table())
         for sentence in found.sentences():
-            click.echo(sentence)
+            click.echo(clean(sentence))

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import click
 
 from overread.errors import OverreadError
+from overread.report.texts import clean, json_text
 from overread.version import __version__
 
 PARTIAL = 3
@@ -25,7 +25,7 @@ class Overread(click.Group):
         try:
             return super().invoke(ctx)
         except OverreadError as error:
-            click.echo(f"overread: {error}", err=True)
+            click.echo(f"overread: {clean(str(error))}", err=True)
             ctx.exit(2)
         except KeyboardInterrupt:
             click.echo("overread: stopped; what was asked is kept, the same command goes on from there", err=True)
@@ -44,4 +44,4 @@ def main() -> None:
 
 def print_json(document: Any) -> None:
     """Prints a document to standard output."""
-    click.echo(json.dumps(document, indent=2, ensure_ascii=False, default=str))
+    click.echo(json_text(document))

@@ -12,9 +12,11 @@ from overread import catalog, pipeline
 from overread.cli.root import PARTIAL, as_json, data_option, main, print_json
 from overread.commands import demo
 from overread.commands.dry_run import dry_run
-from overread.commands.terminal import error_console, listing_table, progress_bar, show_table
+from overread.commands.terminal import error_console, listing_table, progress_bar, show_table, table_width
 from overread.errors import BadInput
-from overread.report.table import headline_rows, headline_table
+from overread.report.headline import headline_tables
+from overread.report.table import headline_rows
+from overread.report.texts import clean
 from overread.runs.folder import Run
 from overread.settings import Settings, parse_pairs, parse_shard, read_run_file
 
@@ -84,7 +86,7 @@ def run_command(benchmark: str | None, run_file: str | None, dry: bool, json_: b
     with progress_bar() as progress:
         made, notes = pipeline.run(settings, progress)
     for note in notes:
-        click.echo(f"note: {note}", err=True)
+        click.echo(f"note: {clean(note)}", err=True)
     _headlines([made], json_)
     click.echo(f"The report lies in {made.folder / 'report.html'}", err=True)
     _end(made)
@@ -130,7 +132,7 @@ def score_command(run: Path, sets: tuple[str, ...], json_: bool) -> None:
     if json_:
         print_json(scores.to_dicts())
     else:
-        show_table(headline_table(made))
+        _headlines([made], json_)
     _end(made)
 
 
@@ -139,7 +141,10 @@ def _headlines(runs: list[Run], json_: bool) -> None:
         print_json([row for run in runs for row in headline_rows(run)])
         return
     for run in runs:
-        show_table(headline_table(run))
+        for place, table in enumerate(headline_tables(run, table_width())):
+            if place:
+                click.echo()
+            show_table(table)
 
 
 def _end(made: Run) -> None:

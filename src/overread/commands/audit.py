@@ -11,6 +11,7 @@ import polars as pl
 from rich.table import Table
 
 from overread import pipeline
+from overread.report.texts import cell, plain_table
 from overread.runs.folder import safe_name
 from overread.settings import Settings
 
@@ -27,12 +28,12 @@ class Audit:
     def table(self) -> Table:
         """The audit as a table for the terminal."""
         title = f"{self.document['benchmark']} ({self.document['protocol']}) without looking"
-        table = Table("", "metric", "chance", "best prior", "interval", "n", title=title, title_justify="left")
+        table = plain_table(title, ("", "metric", "chance", "best prior", "interval", "n"))
         for name, found in (*self.document["stages"].items(), *self.document["metrics"].items()):
             interval = "" if found["low"] is None else f"{found['low']:.3g} to {found['high']:.3g}"
             numbers = ["-" if found[key] is None else f"{found[key]:.3g}" for key in ("chance", "prior")]
             stage = name if name in self.document["stages"] else "whole exam"
-            table.add_row(stage, found["metric"], *numbers, interval, str(found["n"]))
+            table.add_row(*map(cell, (stage, found["metric"], *numbers, interval, str(found["n"]))))
         return table
 
     def sentences(self) -> Iterator[str]:

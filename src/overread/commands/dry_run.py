@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import json
 import tempfile
 from typing import Any
 
@@ -13,19 +12,23 @@ from overread.catalog import describe
 from overread.engines.candidates import parse_model
 from overread.engines.posing import Poser, Wanted
 from overread.pipeline import compile_exam
+from overread.report.texts import clean, json_text
 from overread.runs.folder import EXAM_TABLES, Run
 from overread.settings import Settings
+from overread.vetting import vetted
 
 CHARACTERS_A_TOKEN = 4
 """A rough rule for Latin text."""
+LONGEST = 1_000_000
+"""Characters shown of a prompt."""
 
 
 def dry_run(settings: Settings, *, json_: bool = False) -> str:
     """The text that `overread run --dry-run` prints."""
     with tempfile.TemporaryDirectory() as folder:
-        made = compile_exam(dataclasses.replace(settings, out=f"{folder}/run").checked())
+        made = compile_exam(dataclasses.replace(vetted(settings), out=f"{folder}/run"))
         document = {"prompt": _prompt(made), "cost": _cost(made, settings), "exam": made.exam}
-    return json.dumps(document, indent=2, ensure_ascii=False) if json_ else _text(document)
+    return json_text(document) if json_ else clean(_text(document), LONGEST)
 
 
 def _prompt(made: Run) -> list[dict[str, Any]]:

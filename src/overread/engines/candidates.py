@@ -42,6 +42,21 @@ def parse_model(text: str) -> tuple[str, Setting]:
     return match["name"], Setting(name, variant, options)
 
 
+def check_model(text: str) -> None:
+    """Refuses a model that is not there, or whose file says that it cannot be meant so; nothing is loaded."""
+    wanted, setting = parse_model(text)
+    module = load("models", wanted)
+    if not hasattr(module, "check"):
+        return
+    try:
+        module.check(setting)
+    except OverreadError:
+        raise
+    except Exception as error:
+        what = f"the model cannot be checked: {type(error).__name__}: {error}"
+        raise BadInput(what, where=f"--model {text}", do="mend its file") from error
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class Candidate:
     """A model as the user named it, with what it says of itself."""

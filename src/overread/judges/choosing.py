@@ -2,7 +2,8 @@
 
 One of many is read, in this order, from: the option's own text; its letter, its number, or `letter. text`; the first
 line where the others do not contradict it; `the answer is ...`; a leading Yes or No; a marked letter and a reason; the
-one option that the sentences assert. Many-of is read from a list all of whose pieces can be read.
+one option that the sentences assert. Many-of is read from a list all of whose pieces can be read. Where a text refuses
+to answer, an option that it names all the same is not read.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import re
 
 from overread.judges.mentions import CLASH, NOTHING, asserted, mentions, says_no, unsure
 from overread.judges.offered import Offered
+from overread.judges.refusals import refuses
 from overread.judges.wording import bare, json_answer, spoken, tidy
 
 MOST_LINES = 100
@@ -157,8 +159,18 @@ def _by_lines(words: str, among: Offered) -> int:
     return first
 
 
+def _refused(words: str, among: Offered) -> bool:
+    """Whether a text refuses to answer, save where an option offered is such a sentence itself."""
+    return refuses(words) and not any(map(refuses, among.forms))
+
+
 def _one(words: str, among: Offered) -> int:
-    for reader in (_strict, _by_lines, _after_marker, _yes_no, _with_reason, asserted):
+    index = _strict(words, among)
+    if index != NOTHING:
+        return index
+    if _refused(words, among):
+        return CLASH
+    for reader in (_by_lines, _after_marker, _yes_no, _with_reason, asserted):
         index = reader(words, among)
         if index != NOTHING:
             return index
@@ -188,6 +200,8 @@ def _after_marker(words: str, among: Offered) -> int:
 
 def _list(words: str, among: Offered) -> tuple[int, ...] | None:
     """All options of a list; None where a piece cannot be read or the list only repeats the question's."""
+    if _refused(words, among):
+        return None
     marker = None
     for marker in _ANSWER_IS.finditer(words):
         if _DENIED_MARKER.search(words, max(0, marker.start() - 80), marker.start()):

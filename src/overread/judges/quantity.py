@@ -16,32 +16,53 @@ from typing import NamedTuple
 from overread.judges.wording import bare, json_answer, plain, spoken
 
 UNITS: dict[str, tuple[str, float]] = {
-    **dict.fromkeys(("us", "μs"), ("time", 0.001)),
+    **dict.fromkeys(("ns", "nanosecond", "nanoseconds"), ("time", 1e-6)),
+    **dict.fromkeys(("us", "μs", "microsecond", "microseconds"), ("time", 0.001)),
     **dict.fromkeys(("ms", "msec", "msecs", "millisecond", "milliseconds"), ("time", 1.0)),
     **dict.fromkeys(("s", "sec", "secs", "second", "seconds"), ("time", 1000.0)),
     **dict.fromkeys(("min", "mins", "minute", "minutes"), ("time", 60_000.0)),
+    **dict.fromkeys(("h", "hr", "hrs", "hour", "hours"), ("time", 3_600_000.0)),
     **dict.fromkeys(("uv", "μv", "microvolt", "microvolts"), ("voltage", 0.001)),
     **dict.fromkeys(("mv", "millivolt", "millivolts"), ("voltage", 1.0)),
+    **dict.fromkeys(("v", "volt", "volts"), ("voltage", 1000.0)),
+    **dict.fromkeys(("um", "μm", "micrometer", "micrometers", "micrometre", "micrometres"), ("length", 0.001)),
     **dict.fromkeys(("mm", "millimeter", "millimeters", "millimetre", "millimetres"), ("length", 1.0)),
     **dict.fromkeys(("cm", "centimeter", "centimeters", "centimetre", "centimetres"), ("length", 10.0)),
     **dict.fromkeys(("m", "meter", "meters", "metre", "metres"), ("length", 1000.0)),
-    **dict.fromkeys(("mm3", "mm^3"), ("volume", 0.001)),
+    **dict.fromkeys(("mm3", "mm^3", "ul", "μl", "microliter", "microliters"), ("volume", 0.001)),
     **dict.fromkeys(("ml", "cc", "cm3", "cm^3", "milliliter", "milliliters"), ("volume", 1.0)),
     **dict.fromkeys(("millilitre", "millilitres"), ("volume", 1.0)),
+    **dict.fromkeys(("dl", "deciliter", "deciliters", "decilitre", "decilitres"), ("volume", 100.0)),
     **dict.fromkeys(("l", "liter", "liters", "litre", "litres"), ("volume", 1000.0)),
     **dict.fromkeys(("bpm", "/min"), ("rate", 1.0)),
     "hz": ("rate", 60.0),
+    "khz": ("rate", 60_000.0),
     **dict.fromkeys(("%", "percent", "pct"), ("share", 1.0)),
     **dict.fromkeys(("°", "deg", "degree", "degrees"), ("angle", 1.0)),
     **dict.fromkeys(("hu", "hounsfield"), ("density", 1.0)),
     **dict.fromkeys(("g", "gram", "grams"), ("mass", 1.0)),
-    **dict.fromkeys(("kg",), ("mass", 1000.0)),
+    **dict.fromkeys(("mg", "milligram", "milligrams"), ("mass", 0.001)),
+    **dict.fromkeys(("kg", "kilogram", "kilograms"), ("mass", 1000.0)),
     "mmhg": ("pressure", 1.0),
     **dict.fromkeys(("frame", "frames"), ("frame", 1.0)),
     **dict.fromkeys(("slice", "slices"), ("slice", 1.0)),
     **dict.fromkeys(("beat", "beats"), ("beat", 1.0)),
 }
 """Unit -> what it measures and how many of that measure's first unit it is."""
+
+_PREFIX = re.compile(
+    r"(?:(?:kilo|mega|giga|tera|hecto|deca|deci|centi|milli|micro|nano|pico)-?|[kmuμnpcdhgt])(?P<unit>.*)"
+)
+"""What multiplies a unit. Letter case is gone, so `m` may be milli or mega: what `UNITS` lacks is not converted."""
+_OTHER = """day days week weeks month months year years yr yrs inch inches ft foot feet mile miles pa bar psi cmh2o torr
+px pixel pixels voxel voxels rad rads radian radians lb lbs oz ounce ounces pound pounds mol mole moles cal joule joules
+watt watts amp amps ampere amperes ohm ohms tesla gauss fps rpm db au mets"""
+_OTHER_UNITS = frozenset(_OTHER.split())
+_HEDGE = "about approx approximately roughly around exactly precisely total overall only or so"
+_HEDGES = frozenset(_HEDGE.split())
+"""Words that may stand alone behind a number and are no unit."""
+LONGEST_LONE = 40
+_LONE = re.compile(r"[^\w+.-]*[+-]?[\d.,]+ ?[a-zμ]+\W*")
 
 MOST_NUMBERS = 60
 """A text with more numbers states none of them."""
@@ -230,8 +251,20 @@ def _unit(text: str, place: int, wanted: str) -> tuple[float | None, int]:
     stop = match.start("unit") + len(name)
     if name == wanted or name in UNITS:
         return _factor(name, wanted), stop
-    strange = match.start("unit") == place or "/" in name or "^" in name
+    # A word that stands alone behind the number stands where the unit would.
+    alone = bool(wanted) and name not in _HEDGES and len(text) < LONGEST_LONE and bool(_LONE.fullmatch(text))
+    strange = match.start("unit") == place or "/" in name or "^" in name or _is_other_unit(name) or alone
     return (math.nan, stop) if strange else (None, place)
+
+
+def _is_other_unit(name: str) -> bool:
+    """Whether a word is a unit that is not in the table, or one of the table with a prefix that it lacks there."""
+    prefixed = _PREFIX.fullmatch(name)
+    if prefixed is None:
+        return name in _OTHER_UNITS
+    of = prefixed["unit"]
+    known = of in UNITS or of in _OTHER_UNITS or (not of and (name == "k" or len(name) > 1))  # `0.07 kilo bpm`
+    return known or name in _OTHER_UNITS
 
 
 def _factor(name: str, wanted: str) -> float | None:

@@ -8,7 +8,7 @@ ratio of sums over pairs (sum / weight), with the condition that stands against 
     accuracy:mirage_score       text / plain
     accuracy:leakage            text - text of the named base model, not below 0
     accuracy:reliance_blank     plain - blank;  reliance_swap: plain - swap
-    image_sensitivity           share of pairs plain/blank and plain/swap, both read, in which what was read differs
+    image_sensitivity           share of scored pairs plain/blank and plain/swap, both read, that were read differently
     PROBE_consistency           share of pairs plain/PROBE, both read, in which what was read is the same
     PROBE_follow                share of pairs plain/PROBE with both right, where the probe leaves an answer right
 
@@ -96,7 +96,8 @@ def over_conditions(pairs: pl.DataFrame) -> Iterator[tuple[str, pl.DataFrame]]:
             yield MIRAGE, _units(scored, other, credit)
         elif condition in ("blank", "swap"):
             yield f"accuracy:reliance_{condition}", _units(scored, credit - other)
-            yield SENSITIVITY, _units(read, ~same)
+            # Where the partner has the same key, reading it right gives the same answer and says nothing.
+            yield SENSITIVITY, _units(read.filter("scored_other"), ~same)
         elif condition not in BLIND:
             comparable = read if condition in TEXT_PROBES else read.filter(~kept)
             yield f"{condition}_consistency", _units(comparable, same)

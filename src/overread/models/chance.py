@@ -76,10 +76,15 @@ def _drawn(pending: Pending) -> Answer:
     return Answer(question.id, seed, sample, number=low + (high - low) * share)
 
 
-def load(setting: Setting) -> Chance:
-    """A uniform guesser; it has no options."""
+def check(setting: Setting) -> None:
+    """Refuses variants that are not there, and options: there are none."""
     if setting.variant not in ("", *VARIANTS):
         raise unknown_name("variant of chance", setting.variant, VARIANTS)
     for name in setting.options:
         raise unknown_name("option of chance", name, ())
+
+
+def load(setting: Setting) -> Chance:
+    """A uniform guesser; it has no options."""
+    check(setting)
     return Chance(setting.variant == "draw")

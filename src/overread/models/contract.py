@@ -6,6 +6,7 @@
     VARIANTS = ()           optional: names for `model:variant`
     SAMPLES = True          optional: False where another seed or sample cannot give another answer
     BATCH = 32              optional: how many dialogues it likes to be given at once
+    def check(setting: Setting) -> None     optional: refuses what it cannot be told, before anything is compiled
     def load(setting: Setting) -> Model
 
 Optional on the object: attributes `kinds`, `forms` and `samples`, which override what the file says, for models that

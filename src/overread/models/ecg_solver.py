@@ -142,10 +142,15 @@ def _range_of(options: Sequence[str], value: float | None) -> str | None:
     return None
 
 
-def load(setting: Setting) -> EcgSolver:
-    """The solver; it has neither variants nor options."""
+def check(setting: Setting) -> None:
+    """Refuses variants that are not there, and options: there are none."""
     if setting.variant:
         raise unknown_name("variant of ecg_solver", setting.variant, VARIANTS)
     for name in setting.options:
         raise unknown_name("option of ecg_solver", name, ())
+
+
+def load(setting: Setting) -> EcgSolver:
+    """The solver; it has neither variants nor options."""
+    check(setting)
     return EcgSolver((PROMPTS / "ecg_steps.yaml").read_text(encoding="utf-8"))

@@ -56,10 +56,15 @@ class EchoSolver:
         return Answer(question.id, seed, sample, number=float(number), seen=seen)
 
 
-def load(setting: Setting) -> EchoSolver:
-    """The solver; it has neither variants nor options."""
+def check(setting: Setting) -> None:
+    """Refuses variants that are not there, and options: there are none."""
     if setting.variant:
         raise unknown_name("variant of echo_solver", setting.variant, VARIANTS)
     for name in setting.options:
         raise unknown_name("option of echo_solver", name, ())
+
+
+def load(setting: Setting) -> EchoSolver:
+    """The solver; it has neither variants nor options."""
+    check(setting)
     return EchoSolver()

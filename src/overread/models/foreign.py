@@ -202,25 +202,42 @@ def _interpreter(setting: Setting) -> str:
     return str(Path(found).absolute())  # not resolved: a virtual environment is known by its link
 
 
-def load(setting: Setting) -> Foreign:
-    """Starts the worker and waits for its greeting."""
-    patience = Patience(
-        _seconds(setting, "start_seconds", 120.0),
-        _seconds(setting, "silence_seconds", 60.0),
-        _seconds(setting, "answer_seconds", 300.0),
-    )
-    known = ("python", "script", "start_seconds", "silence_seconds", "answer_seconds")
-    options = {k.removeprefix("option."): v for k, v in setting.options.items() if k.startswith("option.")}
-    wrong = sorted(k for k in setting.options if k not in known and not k.startswith("option."))
+KNOWN = ("python", "script", "start_seconds", "silence_seconds", "answer_seconds")
+
+
+def check(setting: Setting) -> None:
+    """Refuses what cannot start a worker: unknown options, times that are none, no script, no interpreter."""
+    _patience(setting)
+    wrong = sorted(k for k in setting.options if k not in KNOWN and not k.startswith("option."))
     if wrong:
         raise BadInput(
             f"foreign has no option {wrong[0]!r}",
             where=setting.name,
-            do=f"known: {', '.join(known)}; an option of the script itself is option.{wrong[0]}=...",
+            do=f"known: {', '.join(KNOWN)}; an option of the script itself is option.{wrong[0]}=...",
         )
     if "script" not in setting.options:
         raise BadInput("a foreign model needs a script", where=setting.name, do="give script=PATH; see docs/foreign.md")
-    script = Path(setting.options["script"]).expanduser().absolute()
+    _hash(_script(setting))
+    _interpreter(setting)
+
+
+def _patience(setting: Setting) -> Patience:
+    return Patience(
+        _seconds(setting, "start_seconds", 120.0),
+        _seconds(setting, "silence_seconds", 60.0),
+        _seconds(setting, "answer_seconds", 300.0),
+    )
+
+
+def _script(setting: Setting) -> Path:
+    return Path(setting.options["script"]).expanduser().absolute()
+
+
+def load(setting: Setting) -> Foreign:
+    """Starts the worker and waits for its greeting."""
+    check(setting)
+    patience = _patience(setting)
+    options = {k.removeprefix("option."): v for k, v in setting.options.items() if k.startswith("option.")}
     heartbeat = min(LONGEST_HEARTBEAT, patience.silence / 4)
-    start = Start(_interpreter(setting), script, json.dumps(options), heartbeat)
+    start = Start(_interpreter(setting), _script(setting), json.dumps(options), heartbeat)
     return Foreign(start, options, patience)

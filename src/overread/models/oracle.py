@@ -90,8 +90,8 @@ def _only_phantoms(dialogues: pl.LazyFrame) -> None:
         )
 
 
-def load(setting: Setting) -> Oracle:
-    """An oracle still to be fitted; `anywhere` is true or false."""
+def check(setting: Setting) -> None:
+    """Refuses what an oracle cannot be told; `anywhere` is true or false."""
     if setting.variant:
         raise unknown_name("variant of oracle", setting.variant, VARIANTS)
     for name in setting.options:
@@ -100,4 +100,9 @@ def load(setting: Setting) -> Oracle:
     anywhere = setting.options.get("anywhere", "false")
     if anywhere not in ("true", "false"):
         raise BadInput(f"anywhere must be true or false, not {anywhere!r}", where="oracle[anywhere=...]")
-    return Oracle(anywhere == "true")
+
+
+def load(setting: Setting) -> Oracle:
+    """An oracle still to be fitted."""
+    check(setting)
+    return Oracle(setting.options.get("anywhere") == "true")

@@ -86,10 +86,15 @@ class Prior:
         return self._halves
 
 
-def load(setting: Setting) -> Prior:
-    """A prior still to be fitted; it has no options."""
+def check(setting: Setting) -> None:
+    """Refuses variants that are not there, and options: there are none."""
     if setting.variant not in ("", *VARIANTS):
         raise unknown_name("variant of prior", setting.variant, VARIANTS)
     for name in setting.options:
         raise unknown_name("option of prior", name, ())
+
+
+def load(setting: Setting) -> Prior:
+    """A prior still to be fitted; it has no options."""
+    check(setting)
     return Prior(setting.variant == "chain")

@@ -1,4 +1,4 @@
-"""The headline of a run: every model against its best floor, as rows of plain data and as a table for the terminal."""
+"""The headline of a run: every model against its best floor, as rows of plain data."""
 
 from __future__ import annotations
 
@@ -6,16 +6,12 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
-from rich.table import Table
-from rich.text import Text
-
 from overread.catalog import load
 from overread.media.conditions import BLIND
 from overread.metrics.floors import FLOOR_MODELS, NO_HEADLINE, PLAIN, family
 from overread.metrics.sums import ALL
-from overread.report.numbers import DASH, number, percent, span, with_interval
-from overread.report.seen import NEVER, witnessed
-from overread.report.words import LIFT, is_share
+from overread.report.seen import witnessed
+from overread.report.words import LIFT
 from overread.runs.folder import Run
 
 NOT_ASKED = "not asked"
@@ -109,52 +105,3 @@ def _row(scores: Scores, metric: str, model: str, best: dict[str, dict[str, Any]
         **{f"no_{name}": row is None for name, row in floors.items()},
         **{column: raw and raw[column] for column in ("n", "patients", "coverage", "unreadable")},
     }
-
-
-def headline_table(run: Run) -> Table:
-    """The headline for a terminal, one row a panel and model."""
-    metric = metrics_of(run)[0]
-    share = is_share(metric)
-    better = "less is better" if direction_of(metric) == "less" else "more is better"
-    unit = "in per cent; " if share else ""
-    table = Table(
-        title=Text(f"{run.exam['benchmark']} ({run.exam['protocol']}): {metric}, {unit}{better}"), title_justify="left"
-    )
-    rows = headline_rows(run)
-    panels = {row["judge"] for row in rows}
-    heads = ["model", "above the best floor", "best floor", metric, *FLOOR_MODELS, *BLIND, "coverage", "unreadable"]
-    for head in [*heads, "receipts", *(["judge"] if len(panels) > 1 else [])]:
-        left = head in ("model", "best floor", "receipts", "judge")
-        table.add_column(head, justify="left" if left else "right", overflow="fold")
-    group = "model"
-    for row in rows:
-        if row["group"] != group:
-            table.add_section()
-            group = row["group"]
-        cells = _cells(row, share)
-        table.add_row(*map(Text, [*cells, row["receipts"], *([row["judge"]] if len(panels) > 1 else [])]))
-    return table
-
-
-def _cells(row: dict[str, Any], share: bool) -> list[str]:
-    absent = row["not_asked"].split(", ")
-    floors = [_floor(row, name, absent, share) for name in (*FLOOR_MODELS, *BLIND)]
-    lift, value = row["lift"], row["value"]
-    shares = [DASH if row[name] is None else percent(row[name]) for name in ("coverage", "unreadable")]
-    return [
-        row["model"],
-        DASH
-        if lift is None
-        else f"{number(lift, share=share, signed=True)} "
-        + span(row["lift_low"], row["lift_high"], lift, share=share, signed=True),
-        row["floor"] or DASH,
-        with_interval(value, row["low"], row["high"], share=share).replace(" %", ""),
-        *floors,
-        *shares,
-    ]
-
-
-def _floor(row: dict[str, Any], name: str, absent: list[str], share: bool) -> str:
-    if row[name] is not None:
-        return number(row[name], share=share)
-    return DASH if name not in absent or (row["receipts"] == NEVER and name in BLIND) else NOT_ASKED

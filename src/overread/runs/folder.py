@@ -4,7 +4,7 @@
     cases/ dialogues/ questions/ key/     the exam, in parts of whole items
     workers/NAME.json                     each process that asked: command, versions, models and their identity
     replies/ receipts/ blobs/             what models said (`overread.runs.replies`)
-    verdicts/JUDGE/ scores/ report.html   what became of it
+    verdicts/JUDGE/ scores/ clean/ report.html    what became of it
 
 Nothing is locked and nothing is changed in place: files are written whole and renamed, workers append to files of
 their own. So a run can be killed at any moment, and several processes can work on it at once.
@@ -23,6 +23,7 @@ from typing import Any
 import polars as pl
 
 from overread.errors import BadRun
+from overread.paths import is_file
 from overread.runs.parts import check_version, damaged, read_part, write_atomically, write_part
 from overread.runs.replies import receipts_of, replies_of
 from overread.tables import ROWS, SCHEMA_VERSION, schema
@@ -66,7 +67,7 @@ class Run:
     @staticmethod
     def exists(folder: Path) -> bool:
         """Whether a compiled run lies there."""
-        return (folder / "run.json").is_file()
+        return is_file(folder / "run.json")
 
     @classmethod
     def publish(cls, folder: Path, manifest: dict[str, Any]) -> Run:
@@ -114,7 +115,7 @@ class Run:
         return self.folder / table / part_name(index, self.manifest.get("tag", ""))
 
     def table(self, table: str) -> pl.DataFrame:
-        """A whole table as a data frame: cases, dialogues, questions, key, replies, receipts, verdicts, scores."""
+        """A whole table: cases, dialogues, questions, key, replies, receipts, verdicts, scores or clean."""
         row = {row.TABLE: row for row in ROWS}.get(table)
         if row is None:
             raise BadRun(f"a run has no table {table!r}", do=f"known: {', '.join(row.TABLE for row in ROWS)}")
@@ -197,7 +198,7 @@ def read_json(path: Path) -> dict[str, Any]:
 
 def _read_manifest(folder: Path) -> dict[str, Any]:
     path = folder / "run.json"
-    if not path.is_file():
+    if not is_file(path):
         raise BadRun(
             "there is no run here",
             where=str(folder),
