@@ -47,6 +47,9 @@ class Pass:
         self.questions = max(len(tree.branches) for tree in trees)
         positions = self._positions(inputs)
         hidden = self._run(inputs, positions, None)
+        self.length = self.filled
+        self.states = hidden
+        """(B, tokens, width): the states of the trunks, then those of the branches."""
         ends = self._per_question(lambda branch: branch.shared - 1, 0)
         self.last = hidden.gather(1, ends[..., None].expand(-1, -1, hidden.shape[2]))
         """(B, Q, width): the state at the end of each prompt, from which its first token follows."""
@@ -62,7 +65,9 @@ class Pass:
 
     def _per_question(self, what: Any, missing: int) -> torch.Tensor:
         """(B, Q) of a whole number a branch; the places of trees with fewer questions hold `missing`."""
-        rows = [[what(b) for b in tree.branches] + [missing] * (self.questions - len(tree.branches)) for tree in self.trees]
+        rows = [
+            [what(b) for b in tree.branches] + [missing] * (self.questions - len(tree.branches)) for tree in self.trees
+        ]
         return torch.tensor(rows, device=self.device)
 
     def _positions(self, inputs: dict[str, torch.Tensor]) -> torch.Tensor:
@@ -75,9 +80,7 @@ class Pass:
         positions, _ = index(inputs["input_ids"], **{name: inputs[name] for name in named if name in inputs})
         return torch.as_tensor(positions)
 
-    def _run(
-        self, inputs: dict[str, torch.Tensor], positions: torch.Tensor, mask: torch.Tensor | None
-    ) -> torch.Tensor:
+    def _run(self, inputs: dict[str, torch.Tensor], positions: torch.Tensor, mask: torch.Tensor | None) -> torch.Tensor:
         """Runs tokens through the model and keeps their keys and values; (B, tokens, width) states."""
         given = {name: value for name, value in inputs.items() if name != "attention_mask"}
         ran = self.model.model(
@@ -116,11 +119,10 @@ class Pass:
         trunk[..., 0] = True
         positions = self.next.gather(1, whose) + depth
         hidden = self._extend(tokens, positions, torch.cat([trunk, own], dim=2))
+        self.states = torch.cat([self.states, hidden], dim=1)
         self._go_on(owner, depth, positions, hidden)
 
-    def _go_on(
-        self, owner: torch.Tensor, depth: torch.Tensor, positions: torch.Tensor, hidden: torch.Tensor
-    ) -> None:
+    def _go_on(self, owner: torch.Tensor, depth: torch.Tensor, positions: torch.Tensor, hidden: torch.Tensor) -> None:
         """After the branches: each question goes on from the end of its own."""
         lengths = self._per_question(lambda branch: len(branch.own), 0)
         mine = owner[:, None, :] == torch.arange(self.questions, device=self.device)[None, :, None]
@@ -130,6 +132,14 @@ class Pass:
         found = hidden.gather(1, last[..., None].expand(-1, -1, hidden.shape[2]))
         self.last = torch.where(has[..., None], found, self.last)
         self.next = torch.where(has, positions.gather(1, last) + 1, self.next)
+
+    def place(self, row: int, question: int, depth: int) -> int:
+        """Where among `states` the token of a prompt stands, by its place in the prompt."""
+        branches = self.trees[row].branches
+        if depth < branches[question].shared:
+            return depth
+        before = sum(len(branch.own) for branch in branches[:question])
+        return self.length + before + depth - branches[question].shared
 
     def logits(self, hidden: torch.Tensor) -> torch.Tensor:
         """(.., vocabulary) from states, as the model's own head gives them, in float32."""

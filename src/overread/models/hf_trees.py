@@ -1,8 +1,8 @@
 """Prompts that begin alike: what they share is a trunk, what each has of its own is a branch.
 
 In a teacher-forced dialogue every prompt is the beginning of the next one, so the longest is the trunk and all others
-end on it. Where prompts differ before their end (a condensed history, options that are asked and not shown), each shares
-the trunk as far as it is equal and keeps the rest as a branch.
+end on it. Where prompts differ before their end (a condensed history, options that are asked and not shown), each
+shares the trunk as far as it is equal and keeps the rest as a branch.
 """
 
 from __future__ import annotations
