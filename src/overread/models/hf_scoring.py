@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import torch
 
-from overread.models.hf_batches import Sheaf
 from overread.models.hf_shared import Pass
+
+if TYPE_CHECKING:
+    from overread.models.hf_batches import Sheaf
 
 TOGETHER = 2048
 """So many states go through the model's head at once: each becomes as many numbers as the vocabulary has tokens."""

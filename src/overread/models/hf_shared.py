@@ -9,6 +9,7 @@ questions it has.
 from __future__ import annotations
 
 import dataclasses
+import inspect
 from collections.abc import Sequence
 from typing import Any
 
@@ -76,8 +77,8 @@ class Pass:
         if index is None:
             batch, length = inputs["input_ids"].shape
             return torch.arange(length, device=self.device).expand(batch, length)
-        named = ("image_grid_thw", "video_grid_thw", "mm_token_type_ids", "attention_mask", "second_per_grid_ts")
-        positions, _ = index(inputs["input_ids"], **{name: inputs[name] for name in named if name in inputs})
+        named = inspect.signature(index).parameters.keys() & inputs.keys() - {"input_ids"}
+        positions, _ = index(inputs["input_ids"], **{name: inputs[name] for name in named})
         return torch.as_tensor(positions)
 
     def _run(self, inputs: dict[str, torch.Tensor], positions: torch.Tensor, mask: torch.Tensor | None) -> torch.Tensor:
