@@ -111,12 +111,11 @@ def test_the_signal_form_tells_what_its_numbers_mean(record: Path) -> None:
     assert delivered.facts == {"rate_hz": RATE, "leads": ecg.LEADS, "derived": (), "doubts": contradict}
 
 
-def test_the_sheet_says_that_it_comes_later_and_unknown_names_are_listed(record: Path) -> None:
+def test_unknown_forms_and_changes_are_listed(record: Path) -> None:
     study = ecg.read(record)
-    with pytest.raises(BadInput, match="later version"):
-        ecg.deliver(study, "sheet")
-    with pytest.raises(BadInput, match="no form"):
-        ecg.deliver(study, "frames")
+    for form in ("frames", "signal:upstream", "sheets"):
+        with pytest.raises(BadInput, match="no form"):
+            ecg.deliver(study, form)
     with pytest.raises(BadInput, match="no change"):
         ecg.change(study, "mirror", 0)
 

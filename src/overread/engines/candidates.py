@@ -11,6 +11,7 @@ from typing import Any, cast
 
 from overread.catalog import file_hash, is_path, load, split_variant
 from overread.errors import BadInput, OverreadError
+from overread.media.reader import check_form
 from overread.models import contract
 from overread.models.contract import ExamTables, Fitted, Model, Setting
 from overread.runs.folder import Seat
@@ -86,13 +87,16 @@ def seat_candidate(text: str, exam: Callable[[], ExamTables], media: Iterable[st
     model = _loaded(module, setting, text)
     kinds = frozenset(_declared(model, module, "kinds"))
     forms: Mapping[str, str] = dict(_declared(model, module, "forms"))
-    cannot = sorted(set(media) - set(forms))
+    shown = set(media)
+    cannot = sorted(shown - set(forms))
     if forms and cannot:
         raise BadInput(
             f"{text} takes {', '.join(sorted(forms))} and this exam shows {', '.join(cannot)}",
             where=f"--model {text}",
             do="choose a model that takes these media (overread list models)",
         )
+    for kind in sorted(shown & set(forms)):
+        check_form(kind, forms[kind])
     name = Path(wanted).stem if is_path(wanted) else setting.name  # where a file lies does not change what it says
     details = {"name": name, "variant": setting.variant, **model.identity()}
     if is_path(wanted):

@@ -6,6 +6,9 @@ says what is missing. What makes one doubt a file (leads that contradict each ot
 
 Probes: `reverse` plays the samples backwards, `shuffle` puts whole seconds into another order (beats stay, rhythm
 goes), `leads` hands the leads' signals around under the same names.
+
+As a `sheet` an ECG is drawn: `sheet` alone is the profile `clinical`, `sheet:upstream` another, and settings may follow
+(`sheet:clinical,dpi=150`); `drawing/settings.py` has them all. The changes are drawn from the changed signal.
 """
 
 from __future__ import annotations
@@ -25,7 +28,7 @@ from overread.media.doubts import LEAST_MV, MOST_MV, doubts_about, height_mv
 from overread.media.twelve import twelve
 
 LEADS = leads.LEADS
-FORMS = ("signal", "path")
+FORMS = ("signal", "sheet", "path")
 CHANGES = ("reverse", "shuffle", "leads")
 
 first = ecg_files.first
@@ -110,16 +113,37 @@ def change(study: Signal, name: str, seed: int) -> Signal:
     return dataclasses.replace(study, mv=mv, changed=name, doubts=())
 
 
+def check_form(form: str) -> None:
+    """BadInput for a sheet that there is not."""
+    name, colon, profile = form.partition(":")
+    if colon and name != "sheet":
+        raise wrong_form("ecg", form, FORMS)
+    if colon:
+        from overread.media import sheet
+
+        sheet.sheet_of(profile)
+
+
 def deliver(study: Signal, form: str) -> Delivered:
-    """`signal`: float32 (12, samples) in mV."""
+    """`signal`: float32 (12, samples) in mV; `sheet` or `sheet:PROFILE`: uint8 (height, width, 3)."""
     indices = (study.start, study.stop)
     if form == "path":
         return as_path(study.path, indices, study.changed)
-    if form == "sheet":
-        raise BadInput(
-            "form 'sheet' of kind 'ecg' comes in a later version", where="the model's FORMS", do="take form 'signal'"
-        )
+    if form == "sheet" or form.startswith("sheet:"):
+        return _sheet(study, form)
     if form != "signal":
         raise wrong_form("ecg", form, FORMS)
     facts = {"rate_hz": study.rate_hz, "leads": study.leads, "derived": study.derived, "doubts": study.doubts}
     return Delivered(form, sealed(study.mv), indices, study.mv.shape, digest(study.mv), facts)
+
+
+def _sheet(study: Signal, form: str) -> Delivered:
+    """The drawn sheet; its facts say where each lead stands, and its indices which samples it shows."""
+    from overread.media import sheet  # not at the top: matplotlib is slow to import, and most models never draw
+
+    _, colon, profile = form.partition(":")
+    drawn = sheet.draw(study.mv, study.rate_hz, study.leads, profile if colon else sheet.DEFAULT)
+    start, stop = drawn.samples
+    facts = {"rate_hz": study.rate_hz, "leads": study.leads, "sheet": profile or sheet.DEFAULT, **drawn.facts()}
+    indices = (study.start + start, study.start + stop)
+    return Delivered(form, sealed(drawn.image), indices, drawn.image.shape, digest(drawn.image), facts)

@@ -16,7 +16,7 @@ from typing import Any
 
 from overread.errors import BadInput, unknown_name
 from overread.media.contract import KINDS, Delivered
-from overread.media.deliver import as_path
+from overread.media.deliver import as_path, wrong_form
 from overread.roots import Roots
 from overread.tables import Media
 
@@ -196,6 +196,15 @@ class MediaReader:
         key = ("study", media.kind, media.uri, () if whole else select)
         study = self._once(key, lambda: kind.read(path, () if whole else select))
         return kind.pick(study, select) if whole else study
+
+
+def check_form(kind: str, form: str) -> None:
+    """BadInput where media of a kind cannot be handed over in a form."""
+    module = _kind(kind)
+    if form.partition(":")[0] not in module.FORMS:
+        raise wrong_form(kind, form, module.FORMS)
+    if hasattr(module, "check_form"):
+        module.check_form(form)
 
 
 def _kind(name: str) -> Any:
