@@ -59,7 +59,8 @@ clean:
 	$(INSTALL) --require-hashes -r requirements-test.txt
 	@touch $@
 
-# torch stays out of the locks: which build is right (CPU, CUDA) differs from machine to machine.
+# torch stays out of the locks: which build is right (CPU, CUDA) differs from machine to machine. pyproject.toml
+# leaves it out of what uv resolves; so here uv must not read that.
 .venv/.torch: .venv/.tools
-	$(INSTALL) --constraints requirements-test.txt torch==2.13.0
+	$(INSTALL) --no-config --constraints requirements-test.txt torch==2.13.0
 	@touch $@
