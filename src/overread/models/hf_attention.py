@@ -22,20 +22,19 @@ def attention(
     key: torch.Tensor,
     value: torch.Tensor,
     attention_mask: torch.Tensor | None,
-    scaling: float | None = None,
-    dropout: float = 0.0,
     **kwargs: Any,
 ) -> tuple[torch.Tensor, None]:
     """As transformers' own; with a mask over shared keys, `query` (batch, heads, queries, width) is folded."""
     batch, heads, queries, width = query.shape
     groups = heads // key.shape[1]
     if attention_mask is None or groups == 1 or attention_mask.shape[1] != 1:
-        return sdpa_attention_forward(
-            module, query, key, value, attention_mask, scaling=scaling, dropout=dropout, **kwargs
-        )
+        told: tuple[torch.Tensor, None] = sdpa_attention_forward(module, query, key, value, attention_mask, **kwargs)
+        return told
     folded = query.reshape(batch, key.shape[1], groups * queries, width)
     mask = attention_mask.expand(batch, 1, queries, key.shape[2]).repeat(1, 1, groups, 1)
-    found = torch.nn.functional.scaled_dot_product_attention(folded, key, value, attn_mask=mask, scale=scaling)
+    found = torch.nn.functional.scaled_dot_product_attention(
+        folded, key, value, attn_mask=mask, scale=kwargs.get("scaling")
+    )
     return found.reshape(batch, heads, queries, value.shape[3]).transpose(1, 2).contiguous(), None
 
 

@@ -1,4 +1,4 @@
-"""Tiny vision-language models with their true processors, built here and saved as hub folders: no weights are fetched."""
+"""Tiny vision-language models with their true processors, built here and saved as hub folders; nothing is fetched."""
 
 from __future__ import annotations
 
@@ -47,9 +47,7 @@ def tokenizer(special: list[str], **named: Any) -> PreTrainedTokenizerFast:
 
 def idefics3(folder: Path, seed: int = 0, *, tile: int = 64, longest: int = 128) -> Path:
     """A SmolVLM in small, with random weights that look at pictures."""
-    words = tokenizer(
-        SPECIAL, bos_token="<|im_start|>", eos_token="<end_of_utterance>", pad_token="<|im_end|>"
-    )
+    words = tokenizer(SPECIAL, bos_token="<|im_start|>", eos_token="<end_of_utterance>", pad_token="<|im_end|>")
     pictures = Idefics3ImageProcessorPil(
         size={"longest_edge": longest},
         max_image_size={"longest_edge": tile},
