@@ -69,7 +69,7 @@ def test_running_again_asks_nothing(sit: Sit, toy: Toy) -> None:
 def test_a_model_that_raises_at_one_question_fails_there_alone_and_is_asked_again(sit: Sit, tmp_path: Path) -> None:
     broken = tmp_path / "broken"
     broken.touch()
-    check = f"                if 'first' in q.question.template and pathlib.Path({str(broken)!r}).exists():\n"
+    check = f"                if q.question.template.startswith('first/') and pathlib.Path({str(broken)!r}).exists():\n"
     body = EACH + check + "                    raise RuntimeError('no')\n" + RIGHT
     model = toy_model(tmp_path, body, extra="import pathlib")
     run, notes = sit("ecg_steps", model, protocol="single")
@@ -187,11 +187,11 @@ def test_seeds_and_samples_are_asked_of_models_that_can_differ_and_of_no_other(s
 
 def test_when_a_first_reply_is_asked_again_and_differs_its_followers_are_asked_again(sit: Sit, tmp_path: Path) -> None:
     other = tmp_path / "other"
-    choose = f"                pick = int(pathlib.Path({str(other)!r}).exists() and 'first' in q.question.template)\n"
+    choose = f"                pick = int(pathlib.Path({str(other)!r}).exists() and q.question.template.startswith('first/'))\n"
     model = toy_model(tmp_path, EACH + choose + RIGHT.replace("(0,)", "(pick,)"), extra="import pathlib")
     run, _ = sit("ecg_steps", model, protocol="chain")
     before, questions = run.table("replies"), run.table("questions")
-    first = questions.filter(pl.col("template").str.starts_with("first"))["place"]
+    first = questions.filter(pl.col("template").str.starts_with("first/"))["place"]
     (part,) = (run.folder / "replies").glob("*.parquet")
     lost = first.head(2)
     write_part(part, before.filter(~pl.col("place").is_in(lost.implode())))
@@ -211,7 +211,7 @@ def test_when_a_first_reply_is_asked_again_and_differs_its_followers_are_asked_a
 
 
 def test_followers_of_a_failed_first_reply_are_held_back_and_counted_as_missing(sit: Sit, tmp_path: Path) -> None:
-    raising = EACH + "                if 'first' in q.question.template: raise RuntimeError('no')\n" + RIGHT
+    raising = EACH + "                if q.question.template.startswith('first/'): raise RuntimeError('no')\n" + RIGHT
     run, _ = sit("ecg_steps", toy_model(tmp_path, raising), protocol="chain")
     replies = run.table("replies")
     assert set(replies["status"]) == {"failed"}
