@@ -75,7 +75,7 @@ def test_a_model_that_raises_at_one_question_fails_there_alone_and_is_asked_agai
     run, notes = sit("ecg_steps", model, protocol="single")
     failed, questions = run.table("replies").filter(pl.col("status") == "failed"), run.table("questions")
     assert set(failed["reason"]) == {"the model raised RuntimeError: no"}
-    assert failed.height == questions.filter(pl.col("template").str.starts_with("first")).height
+    assert failed.height == questions.filter(pl.col("template").str.starts_with("first/")).height
     assert run.table("replies").height == questions.height
     assert "failed" in notes[0]
     scores = run.table("scores").filter((pl.col("slice") == "all") & (pl.col("metric") == "coverage"))
@@ -187,7 +187,10 @@ def test_seeds_and_samples_are_asked_of_models_that_can_differ_and_of_no_other(s
 
 def test_when_a_first_reply_is_asked_again_and_differs_its_followers_are_asked_again(sit: Sit, tmp_path: Path) -> None:
     other = tmp_path / "other"
-    choose = f"                pick = int(pathlib.Path({str(other)!r}).exists() and q.question.template.startswith('first/'))\n"
+    choose = (
+        f"                later = pathlib.Path({str(other)!r}).exists()\n"
+        "                pick = int(later and q.question.template.startswith('first/'))\n"
+    )
     model = toy_model(tmp_path, EACH + choose + RIGHT.replace("(0,)", "(pick,)"), extra="import pathlib")
     run, _ = sit("ecg_steps", model, protocol="chain")
     before, questions = run.table("replies"), run.table("questions")
