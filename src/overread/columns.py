@@ -64,13 +64,21 @@ def _as_column(values: list[Any], kind: pl.DataType) -> pl.Series:
     filled = [value for value in values if value]
     inner = typing.cast("pl.DataType", kind.inner)
     flat = _as_column([element for value in filled for element in value], inner)
-    owners = pl.Series("owner", [n for n, value in enumerate(filled) for _ in value], dtype=pl.UInt32)
-    lists = pl.DataFrame({"owner": owners, "list": flat}).group_by("owner", maintain_order=True).agg("list")["list"]
+    lists = _cut(flat, [len(value) for value in filled])
     if len(filled) == len(values):
         return lists.cast(kind)
     numbers = iter(range(len(filled)))
     places = [next(numbers) if value else len(filled) + (value is None) for value in values]
     return pl.concat([lists.cast(kind), pl.Series("list", [[], None], dtype=kind)]).gather(places)
+
+
+def _cut(flat: pl.Series, lengths: list[int]) -> pl.Series:
+    """A series of lists out of one of elements; none of the lists is empty."""
+    if lengths and len(set(lengths)) == 1 and not isinstance(flat.dtype, pl.Struct):
+        return flat.alias("list").reshape((len(lengths), lengths[0])).arr.to_list()  # the common case, for nothing
+    owners = pl.Series("owner", [n for n, length in enumerate(lengths) for _ in range(length)], dtype=pl.UInt32)
+    grouped = pl.DataFrame({"owner": owners, "list": flat}).group_by("owner", maintain_order=True)
+    return grouped.agg("list")["list"]
 
 
 def rows_of(frame: pl.DataFrame, row: type[Row]) -> Iterator[Row]:

@@ -123,8 +123,11 @@ _QUOTED = json.encoder.encode_basestring_ascii
 
 
 def _line(kind: str, row: Reply | Receipt) -> bytes:
-    values, usual = _VALUES[kind](row), _USUAL[kind]
-    fields = [head + _text(v) for (head, default), v in zip(usual, values, strict=True) if v != default]
+    fields = []
+    for (head, default), value in zip(_USUAL[kind], _VALUES[kind](row), strict=True):
+        if value is not default and value != default:
+            # Most are short texts, and there are a dozen in every line.
+            fields.append(head + (_QUOTED(value) if type(value) is str else _text(value)))
     return f'{{"{kind}":{{{",".join(fields)}}}}}\n'.encode()
 
 
