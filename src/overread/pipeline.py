@@ -22,7 +22,7 @@ from overread.errors import BadRun
 from overread.exam.publishing import check_same_data, exam_of, publish
 from overread.judging import Panel, brought, judge_run, panel_of, panels
 from overread.marking import marks_of
-from overread.metrics.clean import clean_questions
+from overread.metrics.clean import DECIDING, Evidence
 from overread.metrics.tally import Tally
 from overread.models.contract import ExamTables
 from overread.report.page import write_page
@@ -158,29 +158,36 @@ def score(made: Run, settings: Settings) -> pl.DataFrame:
 
 def _scored(made: Run, module: ModuleType, section: Mapping[str, str], panel: str) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The scores under one panel, and which questions it finds clean (none where that was not wanted)."""
-    wanted = yes_in(section, "clean", "score")
+    evidence = _evidence(made, panel) if yes_in(section, "clean", "score") else None
     tally = Tally(
         {name: load("metrics", name) for name in module.METRICS},
         benchmark=made.exam["benchmark"],
         seed=made.exam["seed"],
         resamples=whole_in(section, "resamples", "score"),
         base=bases_in(section, "base", "score"),
-        clean=wanted,
+        clean=evidence,
     )
     decided = [pl.DataFrame(schema=schema(Clean))]
     for marks in marks_of(made, panel):
         tally.add(marks)
-        if wanted:
-            decided.append(_clean(made, panel, marks))
+        if evidence is not None:
+            decided.append(_clean(made, panel, evidence.decide(marks)))
     return tally.scores(), pl.concat(decided)
 
 
-def _clean(made: Run, panel: str, marks: pl.DataFrame) -> pl.DataFrame:
+def _evidence(made: Run, panel: str) -> Evidence:
+    """What blind candidates show on all questions, which has to be known before any question is clean."""
+    evidence = Evidence()
+    if any(seat.looks for seat in made.seats()) and set(DECIDING) & set(made.exam["conditions"]):
+        for marks in marks_of(made, panel):
+            evidence.add(marks)
+    return evidence
+
+
+def _clean(made: Run, panel: str, decided: pl.DataFrame) -> pl.DataFrame:
     about = {"benchmark": made.exam["benchmark"], "protocol": made.exam["protocol"], "judge": panel}
-    return (
-        clean_questions(marks)
-        .with_columns(**{name: pl.lit(v) for name, v in about.items()})
-        .select([pl.col(name).cast(kind) for name, kind in schema(Clean).items()])
+    return decided.with_columns(**{name: pl.lit(v) for name, v in about.items()}).select(
+        [pl.col(name).cast(kind) for name, kind in schema(Clean).items()]
     )
 
 

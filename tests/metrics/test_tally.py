@@ -10,6 +10,7 @@ from polars.testing import assert_frame_equal
 
 from overread.errors import BadInput
 from overread.metrics import accuracy, completion, coverage, depth, mean_error, mean_error_read, sums, unreadable
+from overread.metrics.clean import Evidence
 from overread.metrics.statistics import draws
 from overread.metrics.tally import Tally
 from overread.tables import Score, schema
@@ -22,9 +23,16 @@ METRICS = {
 SAME = {"rel_tol": 0.0, "abs_tol": 1e-8}
 
 
-def scores(marks: pl.DataFrame | list[pl.DataFrame], metrics: Any = None, **more: Any) -> pl.DataFrame:
-    tally = Tally(metrics or METRICS, benchmark="b", seed=1, resamples=100, **more)
-    for batch in marks if isinstance(marks, list) else [marks]:
+def scores(
+    marks: pl.DataFrame | list[pl.DataFrame], metrics: Any = None, *, clean: bool = False, **more: Any
+) -> pl.DataFrame:
+    batches = marks if isinstance(marks, list) else [marks]
+    evidence = Evidence() if clean else None
+    if evidence is not None:
+        for batch in batches:
+            evidence.add(batch)
+    tally = Tally(metrics or METRICS, benchmark="b", seed=1, resamples=100, clean=evidence, **more)
+    for batch in batches:
         tally.add(batch)
     return tally.scores()
 
@@ -286,15 +294,21 @@ def test_an_exam_metric_may_have_no_value(make_marks: Any) -> None:
 
 
 def test_the_clean_slice_is_there_when_asked_for(make_marks: Any) -> None:
-    # The lone reply under text decides: i0 was known without looking, i1 and i2 were not.
-    three = {"chance_credit": 1 / 3}
-    rows = items("plain", 1, 1, 0, **three) + items("text", 1, 0, 0, **three)
-    rows += items("plain", *[1 / 3] * 3, model="chance", status="expected", **three)
+    # Under text all of template u is known without looking, and t is not.
+    rows = [
+        row | {"template": "ut"[k % 2], "patient": f"p{k}", "item": f"i{k}", "dialogue": f"{condition}{k}"}
+        for condition in ("plain", "text")
+        for k, row in enumerate(items(condition, *[1.0, float(condition == "plain")] * 40))
+    ]
+    rows += items("plain", *[0.5] * 80, model="chance", status="expected")
+    rows = [row | {"template": row.get("template", "ut"[int(row["item"][1:]) % 2])} for row in rows]
     marks = make_marks(rows)
     assert "clean" not in set(scores(marks)["slice"])
     found = scores(marks, clean=True)
-    assert (one(found, "accuracy", slice="clean")["value"], one(found, "accuracy", slice="clean")["n"]) == (0.5, 2)
+    assert (one(found, "accuracy", slice="clean")["value"], one(found, "accuracy", slice="clean")["n"]) == (1.0, 40)
     lift = one(found, "accuracy:lift", slice="clean")
-    assert (lift["value"], lift["floor"]) == (pytest.approx(1 / 6), "chance")
+    assert (lift["value"], lift["floor"]) == (pytest.approx(0.5), "chance")
     assert one(found, "accuracy:lift")["floor"] == "chance"
-    assert not found.filter(pl.col("metric") == "accuracy:gain", pl.col("slice") == "clean").height
+    assert one(found, "accuracy:gain", slice="clean", condition="text")["value"] == 1.0, (
+        "what decided is scored on the same questions"
+    )

@@ -30,7 +30,7 @@ from overread.errors import BadInput, blaming
 from overread.media.conditions import BLIND
 from overread.metrics import pairs
 from overread.metrics.chains import CHAIN
-from overread.metrics.clean import with_clean_slice
+from overread.metrics.clean import Evidence
 from overread.metrics.contract import GROUPS
 from overread.metrics.floors import (
     FLOOR_MODELS,
@@ -69,9 +69,9 @@ class Tally:
         seed: int,
         resamples: int = 1000,
         base: Mapping[str, str] | None = None,
-        clean: bool = False,
+        clean: Evidence | None = None,
     ) -> None:
-        """`base` names the text-only base model of a model, for leakage; `clean` adds the slice of clean questions."""
+        """`base` names the text-only base model of a model, for leakage; `clean` decides who gets the slice `clean`."""
         self._metrics = dict(metrics)
         self._benchmark, self._seed, self._resamples = benchmark, seed, resamples
         self._base, self._clean = dict(base or {}), clean
@@ -86,8 +86,8 @@ class Tally:
         """Adds a batch of marks (columns of `contract.MARKS`)."""
         if marks.is_empty():
             return
-        if self._clean:
-            marks = with_clean_slice(marks)
+        if self._clean is not None:
+            marks = self._clean.with_slice(marks)
         everything, marks = marks, marks.filter("scored")
         self._patients.append(marks["patient"].unique().cast(pl.Categorical))
         if sum(map(len, self._patients)) > ROWS and len(self._patients) > 64:
