@@ -1,28 +1,14 @@
-"""What `shared_prefix.py` measures: true architectures at random weights, their pictures, and prompts of dialogues.
-
-It needs torch and transformers and nothing else of overread's environment, so that it runs where nothing can be
-installed.
-"""
+"""What `shared_prefix.py` measures: true architectures at random weights, their pictures, and prompts of dialogues."""
 
 from __future__ import annotations
 
 import dataclasses
-import sys
-import types
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 import transformers
-
-SOURCE = Path(__file__).resolve().parents[1] / "src" / "overread"
-if "overread" not in sys.modules:
-    for name, folder in (("overread", SOURCE), ("overread.models", SOURCE / "models")):
-        # The package itself would import polars; only a few of its files are needed here.
-        sys.modules[name] = types.ModuleType(name)
-        sys.modules[name].__path__ = [str(folder)]
 
 QUESTIONS, NEW, OPTIONS = 13, 24, 5
 ASK, ANSWER, SYSTEM, OPTION = 60, 10, 40, 8
@@ -113,7 +99,10 @@ def smolvlm(device: str, dtype: torch.dtype, *, tiny: bool = False) -> Side:
         return {"pixel_values": torch.randn(count, tiles, 3, size, size, device=device, dtype=dtype)}
 
     def repeat(found: Any, times: int) -> Any:
-        found.pooler_output = [one for one in per_dialogue(found.pooler_output, tiles) for _ in range(times)]
+        features = found.pooler_output  # by version: one tensor of all tiles, or a list with one a dialogue
+        joined = isinstance(features, torch.Tensor)
+        more = [one for one in (features.split(tiles) if joined else features) for _ in range(times)]
+        found.pooler_output = torch.cat(more) if joined else more
         return found
 
     picture = 2.0 * tiles * patches * (weights(model.model.vision_model) - patches * width)
@@ -126,13 +115,6 @@ def smolvlm(device: str, dtype: torch.dtype, *, tiny: bool = False) -> Side:
         (text["num_hidden_layers"], text["num_attention_heads"], head),
         2 * text["num_hidden_layers"] * text["num_key_value_heads"] * head * model.dtype.itemsize,
     )  # fmt: skip
-
-
-def per_dialogue(features: Any, tiles: int) -> list[torch.Tensor]:
-    """Features as a list, one a dialogue; older versions give one tensor of all tiles."""
-    if isinstance(features, torch.Tensor):
-        return [part.reshape(-1, part.shape[-1]) for part in features.split(tiles)]
-    return list(features)
 
 
 def qwen3vl(device: str, dtype: torch.dtype, *, tiny: bool = False) -> Side:

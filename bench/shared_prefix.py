@@ -16,7 +16,8 @@ a processor takes for a picture (once a question in the field's way, once a dial
     parts      where the time of `shared` goes, beside what its operations and bytes cost at this card's own rates,
                which are measured first
 
-What is measured is written after each step, so that a run cut short leaves what it has.
+What is measured is written after each step, so that a run cut short leaves what it has. It needs torch and transformers
+and nothing else of overread's environment, so that it runs where nothing can be installed.
 """
 
 from __future__ import annotations
@@ -25,17 +26,25 @@ import argparse
 import json
 import sys
 import time
+import types
 from collections import Counter
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import torch
 import transformers
 
-import prefix_sides as sides
-from overread.models.hf_attention import register
-from prefix_models import MODELS, NEW, QUESTIONS, Side
+SOURCE = Path(__file__).resolve().parents[1] / "src" / "overread"
+if find_spec("polars") is None:  # the package itself would import it, and only a few of its files are needed here
+    for name, folder in (("overread", SOURCE), ("overread.models", SOURCE / "models")):
+        sys.modules[name] = types.ModuleType(name)
+        sys.modules[name].__path__ = [str(folder)]
+
+import prefix_sides as sides  # noqa: E402
+from overread.models.hf_attention import register  # noqa: E402
+from prefix_models import MODELS, NEW, QUESTIONS, Side  # noqa: E402
 
 SIZES = {  # dialogues at once: for generate by number and by dialogue, for the shared prefix, for options
     "smolvlm": ([32, 128, 256], [8, 32], [32, 64, 128, 256], [64]),
