@@ -24,18 +24,37 @@ def attention(
     attention_mask: torch.Tensor | None,
     **kwargs: Any,
 ) -> tuple[torch.Tensor, None]:
-    """As transformers' own; with a mask over shared keys, `query` (batch, heads, queries, width) is folded."""
+    """As transformers' own, save that under a mask of `folded` the query heads (batch, heads, queries, width) fold."""
     batch, heads, queries, width = query.shape
     groups = heads // key.shape[1]
-    if attention_mask is None or groups == 1 or attention_mask.shape[1] != 1:
+    if attention_mask is None or groups == 1 or attention_mask.shape[2] != groups * queries:
         told: tuple[torch.Tensor, None] = sdpa_attention_forward(module, query, key, value, attention_mask, **kwargs)
         return told
-    folded = query.reshape(batch, key.shape[1], groups * queries, width)
-    mask = attention_mask.expand(batch, 1, queries, key.shape[2]).repeat(1, 1, groups, 1)
     found = torch.nn.functional.scaled_dot_product_attention(
-        folded, key, value, attn_mask=mask, scale=kwargs.get("scaling")
+        query.reshape(batch, key.shape[1], groups * queries, width),
+        key,
+        value,
+        attn_mask=attention_mask,
+        scale=kwargs.get("scaling"),
     )
     return found.reshape(batch, heads, queries, value.shape[3]).transpose(1, 2).contiguous(), None
+
+
+def groups_of(model: Any) -> int:
+    """How many query heads share one head of keys."""
+    text = model.config.get_text_config()
+    return int(text.num_attention_heads // (getattr(text, "num_key_value_heads", None) or text.num_attention_heads))
+
+
+def additive(sees: torch.Tensor, dtype: torch.dtype) -> torch.Tensor:
+    """(B, M, K) of what sees what -> (B, 1, M, K) to be added to the scores of attention."""
+    mask = torch.zeros(sees.shape, dtype=dtype, device=sees.device)
+    return mask.masked_fill_(~sees, float("-inf"))[:, None]
+
+
+def folded(mask: torch.Tensor, groups: int) -> torch.Tensor:
+    """(B, 1, M, K) -> (B, 1, groups * M, K): the mask of query heads that stand behind each other."""
+    return mask.repeat(1, 1, groups, 1)
 
 
 def register() -> str:

@@ -9,16 +9,17 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-import torch
 from PIL import Image
 
 from overread.errors import BadInput
+from overread.models.hf_processing import Inputs, Processing, pixels_of
+from overread.models.hf_receipts import same_pixels
 
 FRAMES = 9
 """Enough that a processor which takes two frames a second of 24, or every second one, leaves some out."""
 
-Process = Callable[[list[Image.Image]], dict[str, torch.Tensor]]
-"""What the processor makes of a prompt with these pictures."""
+Process = Callable[[list[Image.Image]], Inputs]
+"""What the processor makes of a prompt that shows one medium of these pictures."""
 
 
 def picture(seed: int) -> Image.Image:
@@ -27,46 +28,45 @@ def picture(seed: int) -> Image.Image:
     return Image.fromarray(squares.repeat(28, axis=0).repeat(28, axis=1))
 
 
-def check(process: Process, media_token: int, where: str, *, clips: bool) -> None:
-    """BadInput where pictures do not reach the network; `clips` checks several pictures of one medium too."""
+def check(process: Process, processing: Processing, where: str) -> None:
+    """BadInput where pictures do not reach the network."""
+    fault = _of_single(process, processing) or _of_several(process, processing)
+    if fault:
+        raise BadInput(fault, where=where, do="see docs/hf_models.md: how frames are passed, resampling switched off")
+
+
+def _of_single(process: Process, processing: Processing) -> str:
+    """What is wrong with single pictures."""
     one, other = process([picture(1)]), process([picture(2)])
-    if not _pixels(one):
-        _fail("the processor ignores its media: no pixel values come out", where)
-    if not _tokens(one, media_token):
-        _fail("the processor ignores its media: the prompt holds no media tokens", where)
-    if _same(one, other):
-        _fail("the processor ignores its media: two different pictures give the same input", where)
-    if not _same(one, process([picture(1)])):
-        _fail("the processor keeps a state: the same picture gives another input the second time", where)
-    if clips:
-        _check_clip(process, media_token, where)
+    if not pixels_of(one):
+        return "the processor ignores its media: no pixel values come out"
+    if not processing.places(one):
+        return "the processor ignores its media: the prompt holds no media tokens"
+    again = process([picture(2)])
+    if same_pixels(one, other) and not same_pixels(other, again):
+        return "the processor uses the picture of the call before: it keeps a state"
+    if same_pixels(one, other) and same_pixels(one, process([picture(3)])):
+        return "the processor ignores its media: different pictures give the same input"
+    if not same_pixels(other, again) or not same_pixels(one, process([picture(1)])):
+        return "the processor keeps a state: the same picture gives another input the second time"
+    return ""
 
 
-def _check_clip(process: Process, media_token: int, where: str) -> None:
+def _of_several(process: Process, processing: Processing) -> str:
+    """What is wrong with several pictures of one medium."""
     frames = [picture(seed) for seed in range(FRAMES)]
     whole = process(frames)
-    if _tokens(whole, media_token) <= _tokens(process(frames[:1]), media_token):
-        _fail("the processor takes one picture of several: more of them give no more media tokens", where)
-    lost = [n for n in range(FRAMES) if _same(whole, process([*frames[:n], picture(100 + n), *frames[n + 1 :]]))]
-    if lost:
-        kept = FRAMES - len(lost)
-        _fail(f"the processor resamples frames: of {FRAMES} only {kept} reach the network", where)
+    if not pixels_of(whole):
+        return "the processor ignores its frames: no pixel values come out"
+    kept = [n for n in range(FRAMES) if not same_pixels(whole, process(_but(frames, n)))]
+    if len(kept) == FRAMES and processing.most_pictures(whole) >= FRAMES:
+        return ""
+    if kept == [0]:
+        return f"the processor drops pictures beyond the first: of {FRAMES} one reaches the network"
+    if kept == [FRAMES - 1]:
+        return f"the processor uses the last picture for all: of {FRAMES} one reaches the network"
+    return f"the processor resamples frames: of {FRAMES} only {len(kept)} reach the network"
 
 
-def _fail(what: str, where: str) -> None:
-    raise BadInput(what, where=where, do="see the quirks in its card: how frames are passed, resampling switched off")
-
-
-def _pixels(made: dict[str, torch.Tensor]) -> dict[str, torch.Tensor]:
-    return {name: value for name, value in made.items() if name.startswith("pixel_values")}
-
-
-def _tokens(made: dict[str, torch.Tensor], media_token: int) -> int:
-    return int((made["input_ids"] == media_token).sum())
-
-
-def _same(one: dict[str, torch.Tensor], other: dict[str, torch.Tensor]) -> bool:
-    first, second = _pixels(one), _pixels(other)
-    return first.keys() == second.keys() and all(
-        first[name].shape == second[name].shape and torch.equal(first[name], second[name]) for name in first
-    )
+def _but(frames: list[Image.Image], place: int) -> list[Image.Image]:
+    return [*frames[:place], picture(100 + place), *frames[place + 1 :]]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
+import os
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -21,14 +23,15 @@ class Loaded:
     model: Any
     processor: Any
     device: torch.device
-    media_token: int
-    """The token that stands for a picture before the processor has seen it, and for each of its places afterwards."""
-    shares: bool
-    """Whether its architecture lets many questions go on from one cache."""
+    media_tokens: frozenset[int]
+    """Those that stand for media before the processor has seen them, and for each of their places afterwards."""
+    alone: str
+    """Why questions have to be asked one by one; empty where they can share their prefix."""
 
 
 def load_weights(options: Options, where: str) -> Loaded:
     """Reads weights and processor; an error names what is missing and what to do."""
+    _check_machine(options, where)
     source = {"revision": options.revision} if options.revision else {}
     try:
         processor = AutoProcessor.from_pretrained(options.path, **source)
@@ -40,19 +43,53 @@ def load_weights(options: Options, where: str) -> Loaded:
             f"the model cannot be loaded: {first}", where=where, do=f"check path={options.path}{kept}"
         ) from error
     model.eval()
-    if not hasattr(model, "hf_device_map") and options.bits == "16":
+    if not hasattr(model, "hf_device_map") and options.bits == "16" and not options.tp:
         model.to(_device(options))
-    token = getattr(processor, "image_token_id", None) or getattr(model.config, "image_token_id", None)
-    if token is None:
+    tokens = frozenset(_media_tokens(processor, model))
+    if not tokens:
         raise BadInput("the processor names no token for a picture", where=where, do="use a model that takes pictures")
-    shares = _shares(model)
-    if shares:
+    alone = why_alone(model)
+    if not alone:
         model.set_attn_implementation({"text_config": register()})
-    return Loaded(model, processor, next(model.parameters()).device, int(token), shares)
+    return Loaded(model, processor, next(model.parameters()).device, tokens, alone)
+
+
+def _media_tokens(processor: Any, model: Any) -> Iterator[int]:
+    """The tokens of pictures and of videos, by the names that processors and settings give them."""
+    for kind in ("image", "video"):
+        names = (f"{kind}_token_id", f"{kind}_token_index")
+        found = (getattr(part, name, None) for part in (processor, model.config) for name in names)
+        token = next((one for one in found if isinstance(one, int)), None)
+        if token is not None:
+            yield token
 
 
 def _device(options: Options) -> str:
     return options.device or ("cuda" if torch.cuda.is_available() else "cpu")
+
+
+def _check_machine(options: Options, where: str) -> None:
+    """What the machine or the environment lacks for the options, told before gigabytes are read."""
+    if options.device.startswith("cuda") and not torch.cuda.is_available():
+        raise BadInput(f"device={options.device} and no accelerator is here", where=where, do="leave device out")
+    if options.bits != "16" and not torch.cuda.is_available():
+        what = f"bits={options.bits} needs an accelerator, and none is here"
+        raise BadInput(what, where=where, do="leave out bits, or run it where there is one")
+    if options.bits != "16" and not _installed("bitsandbytes"):
+        what = f"bits={options.bits} needs the package bitsandbytes"
+        raise BadInput(what, where=where, do="pip install bitsandbytes, or leave out bits")
+    if options.device == "auto" and not _installed("accelerate"):
+        raise BadInput("device=auto needs the package accelerate", where=where, do="pip install overread[hf]")
+    started = int(os.environ.get("WORLD_SIZE", "1"))
+    if options.tp and started != options.tp:
+        what = f"tp={options.tp} needs as many processes, and this run has {started}"
+        raise BadInput(what, where=where, do=f"start it by torchrun --nproc-per-node {options.tp} -m overread run ...")
+
+
+def _installed(name: str) -> bool:
+    from importlib.util import find_spec
+
+    return find_spec(name) is not None
 
 
 def _placing(options: Options) -> dict[str, Any]:
@@ -62,11 +99,38 @@ def _placing(options: Options) -> dict[str, Any]:
         given["quantization_config"] = BitsAndBytesConfig(load_in_4bit=few, load_in_8bit=not few)
     if options.device == "auto":
         given["device_map"] = "auto"
+    if options.tp:
+        given["tp_plan"] = "auto"
     return given
 
 
-def _shares(model: Any) -> bool:
-    """One full attention in every layer of the text part, and no state beside keys and values."""
+def why_alone(model: Any) -> str:
+    """Why an architecture cannot share a prefix, as far as its settings tell; empty where nothing speaks against it.
+
+    Sharing needs one full attention in every layer of the text part and no state beside keys and values.
+    """
     text = model.config.get_text_config()
-    kinds = set(getattr(text, "layer_types", None) or ["full_attention"])
-    return kinds == {"full_attention"} and hasattr(model, "model") and model.get_output_embeddings() is not None
+    kinds = set(getattr(text, "layer_types", None) or ["full_attention"]) - {"full_attention"}
+    if kinds:
+        return f"its layers are not all of full attention: {', '.join(sorted(kinds))}"
+    if getattr(text, "sliding_window", None) and getattr(text, "use_sliding_window", True):
+        return f"its attention slides over {text.sliding_window} tokens"
+    if not hasattr(model, "model") or model.get_output_embeddings() is None:
+        return "it is not built of a body and a head"
+    return _special(model)
+
+
+def _special(model: Any) -> str:
+    """Generation settings that ask for more than the next token by its probability."""
+    settings = model.generation_config
+    asked = {
+        "num_beams": (settings.num_beams or 1) > 1,
+        "repetition_penalty": (settings.repetition_penalty or 1.0) != 1.0,
+        "no_repeat_ngram_size": bool(settings.no_repeat_ngram_size),
+        "bad_words_ids": bool(settings.bad_words_ids),
+        "suppress_tokens": bool(settings.suppress_tokens),
+        "begin_suppress_tokens": bool(settings.begin_suppress_tokens),
+        "forced_bos_token_id": settings.forced_bos_token_id is not None,
+    }
+    named = [name for name, is_set in asked.items() if is_set]
+    return f"its generation settings ask for {', '.join(named)}" if named else ""

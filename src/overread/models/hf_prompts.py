@@ -51,6 +51,9 @@ class Prompts:
             turns.append({"role": message.role, "content": [*content, {"type": "text", "text": text}]})
         return turns
 
+    def as_video(self, count: int) -> bool:
+        """Whether so many pictures of one medium are handed over as a video."""
+        return self.frames == "video" and count > 1
+
     def _parts(self, count: int) -> list[dict[str, str]]:
-        video = self.frames == "video" and count > 1
-        return [{"type": "video"}] if video else [{"type": "image"}] * count
+        return [{"type": "video"}] if self.as_video(count) else [{"type": "image"}] * count

@@ -2,46 +2,77 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+import dataclasses
+from collections.abc import Sequence
 
+import numpy as np
+import numpy.typing as npt
 import torch
 
 from overread.models.hf_shared import Pass
+from overread.models.hf_trees import Branch, Ids, Tree
 
-if TYPE_CHECKING:
-    from overread.models.hf_batches import Sheaf
+Logs = npt.NDArray[np.float32]
 
 TOGETHER = 2048
 """So many states go through the model's head at once: each becomes as many numbers as the vocabulary has tokens."""
 
 
-def option_logs(going: Pass, sheaves: Sequence[Sheaf]) -> dict[tuple[int, int], float]:
-    """The log-probability of each line that holds an option, by sheaf and line: the sum over its tokens."""
-    wanted = list(_wanted(sheaves))
-    rows = torch.tensor([row for row, *_ in wanted], device=going.device)
-    places = torch.tensor([going.place(row, line, depth) for row, line, depth, _ in wanted], device=going.device)
-    states = going.states[rows, places]
-    tokens = torch.tensor([token for *_, token in wanted], device=states.device)
-    logs = torch.cat(
-        [
-            going.logits(some).log_softmax(-1).gather(1, which[:, None])[:, 0]
-            for some, which in zip(states.split(TOGETHER), tokens.split(TOGETHER), strict=True)
-        ]
-    ).tolist()
-    sums: dict[tuple[int, int], float] = {}
-    for (row, line, _, _), log in zip(wanted, logs, strict=True):
-        sums[row, line] = sums.get((row, line), 0.0) + log
+@dataclasses.dataclass(frozen=True, slots=True)
+class Ending:
+    """What of a branch is to be scored: its last tokens, those behind a prompt."""
+
+    row: int
+    """The tree, by its place in the pass."""
+    branch: int
+    length: int
+    """Tokens of the prompt; those behind it are the option's."""
+
+
+def option_logs(going: Pass, endings: Sequence[Ending]) -> list[float]:
+    """The log-probability of each ending: the sum over its tokens."""
+    logs, lengths = token_logs(going, endings)
+    firsts = np.cumsum([0, *lengths[:-1]])
+    sums: list[float] = np.add.reduceat(logs, firsts).tolist()
     return sums
 
 
-def _wanted(sheaves: Sequence[Sheaf]) -> Iterator[tuple[int, int, int, int]]:
-    """(sheaf, line, depth of the state, token that follows it) for every token of every option."""
-    for row, sheaf in enumerate(sheaves):
-        for place, (line, branch) in enumerate(zip(sheaf.lines, sheaf.tree.branches, strict=True)):
-            if line.option is None:
-                continue
-            for depth in range(line.length, branch.shared + len(branch.own)):
-                own = depth - branch.shared
-                token = sheaf.tree.trunk[depth] if own < 0 else branch.own[own]
-                yield row, place, depth - 1, int(token)
+def token_logs(going: Pass, endings: Sequence[Ending], *, likeliest: bool = False) -> tuple[Logs, list[int]]:
+    """The log-probability of each token of all endings, or that of the likeliest in its place; how many each has."""
+    if going.states is None:
+        raise ValueError("the pass was not told to keep its states")
+    starts = _starts(going.trees)
+    parts = [_wanted(going, ending, starts[ending.row][ending.branch]) for ending in endings]
+    rows, places, tokens = (
+        torch.from_numpy(np.concatenate(some)).to(going.device) for some in zip(*parts, strict=True)
+    )
+    logs = [
+        _logs(going, going.states[some, there], None if likeliest else which)
+        for some, there, which in zip(rows.split(TOGETHER), places.split(TOGETHER), tokens.split(TOGETHER), strict=True)
+    ]
+    return torch.cat(logs).cpu().numpy(), [len(part[0]) for part in parts]
+
+
+def _logs(going: Pass, states: torch.Tensor, tokens: torch.Tensor | None) -> torch.Tensor:
+    logits = going.logits(states).float()
+    found = logits.amax(-1) if tokens is None else logits.gather(-1, tokens[:, None])[:, 0]
+    return found - logits.logsumexp(-1)
+
+
+def _starts(trees: Sequence[Tree]) -> list[list[int]]:
+    """Where each branch of each tree begins among the branches of its tree."""
+    return [np.cumsum([0, *(len(branch.own) for branch in tree.branches)]).tolist() for tree in trees]
+
+
+def _wanted(going: Pass, ending: Ending, start: int) -> tuple[Ids, Ids, Ids]:
+    """(tree, place of the state, token that follows it) for every token of an ending."""
+    tree = going.trees[ending.row]
+    branch = tree.branches[ending.branch]
+    depths = np.arange(ending.length - 1, branch.shared + len(branch.own) - 1)
+    places = np.where(depths < branch.shared, depths, going.length + start + depths - branch.shared)
+    return np.full_like(depths, ending.row), places, whole(tree, branch)[ending.length :]
+
+
+def whole(tree: Tree, branch: Branch) -> Ids:
+    """All tokens of a branch's prompt."""
+    return np.concatenate([tree.trunk[: branch.shared], branch.own])

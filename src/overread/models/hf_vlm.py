@@ -2,7 +2,8 @@
 
 media: ecg, clip, volume, image
 licence: that of the weights
-options: path, revision, dtype, device, bits, mode, engine, system, frames, banned, new_tokens, batch
+options: path, revision, dtype, device, tp, bits, mode, engine, system, frames, banned, new_tokens, temperature, top_k,
+    top_p, batch
 
 Questions of one dialogue share one pass over its media and its script (`hf_shared.py`); where an architecture does not
 allow that, they are asked one by one, and the model's provenance says so. Receipts are taken from the tensors that
@@ -17,24 +18,31 @@ from typing import Any
 import torch
 import transformers
 
-from overread.models import hf_conformance
+from overread.errors import BadInput
+from overread.models import hf_conformance, hf_trial
 from overread.models.contract import Answer, Message, Posed, Setting
 from overread.models.hf_batches import Binder, Line, Sheaf
+from overread.models.hf_draws import Draw
 from overread.models.hf_loading import load_weights
 from overread.models.hf_options import Options, read_options
+from overread.models.hf_processing import Inputs, Processing
 from overread.models.hf_prompts import Prompts
+from overread.models.hf_replies import Stop
 from overread.models.hf_running import Runner
-from overread.models.hf_shared import Stop
-from overread.tables import Media
+from overread.tables import Json, Media
 
 KINDS = ("choice", "text", "number")
 FORMS = {"ecg": "sheet", "clip": "frames", "volume": "slices", "image": "image"}
-SAMPLES = False
 BATCH = 64
 
 
+def check(setting: Setting) -> None:
+    """Refuses options that there are not, before anything is compiled or read."""
+    read_options(setting.options, f"--model {setting.name}")
+
+
 def load(setting: Setting) -> HfVlm:
-    """Reads the weights and checks the processor."""
+    """Reads the weights, checks the processor, and tries whether the model can share a prefix."""
     return HfVlm(read_options(setting.options, f"--model {setting.name}"))
 
 
@@ -45,10 +53,13 @@ class HfVlm:
         where = f"hf_vlm[path={options.path}]"
         self.options = options
         self.loaded = load_weights(options, where)
-        self.prompts = Prompts(self.loaded.processor, system=options.system, frames=options.frames)
-        self.binder = Binder(self.loaded.processor, self.prompts, self.loaded.media_token)
-        self._check(where)
-        self.runner = Runner(self.loaded, self._stop(), shared=options.engine == "shared", batch=options.batch)
+        self.samples = options.temperature > 0
+        prompts = Prompts(self.loaded.processor, system=options.system, frames=options.frames)
+        self.processing = Processing(self.loaded.processor, prompts, self.loaded.media_tokens)
+        hf_conformance.check(self._one_medium, self.processing, where)
+        self.binder = Binder(self.processing)
+        self.alone = self._why_alone(where)
+        self.runner = Runner(self.loaded, self._stop(), _draw(options), shared=not self.alone, batch=options.batch)
 
     def identity(self) -> Mapping[str, Any]:
         """Weights, adapter, prompts by template, precision, and what was set."""
@@ -69,13 +80,14 @@ class HfVlm:
             "torch": torch.__version__,
             "transformers": transformers.__version__,
             "device": str(self.loaded.device),
-            "shared_prefix": self.runner.shared,
+            "shared_prefix": not self.alone,
+            "asked_one_by_one_because": self.alone,
         }
 
     def answer(self, dialogues: Iterable[Posed]) -> Iterator[Answer]:
         """All questions of a batch of dialogues."""
-        score = self.options.mode == "score"
-        sheaves = [sheaf for posed in dialogues for sheaf in self.binder.sheaves(posed, score)]
+        scored = self.options.mode == "score"
+        sheaves = [sheaf for posed in dialogues for sheaf in self.binder.sheaves(posed, options=scored)]
         for sheaf, found in self.runner.run(sheaves):
             yield from self._answers(sheaf, found)
 
@@ -87,7 +99,8 @@ class HfVlm:
             slot = (pending.question.id, pending.seed, pending.sample)
             if line.option is None:
                 text = self.loaded.processor.tokenizer.decode(said, skip_special_tokens=True).strip()
-                yield Answer(*slot, text=text, seen=self._seen(sheaf, line), usage=_usage(line, len(said)))
+                usage = Json({"prompt_tokens": line.length, "tokens": len(said)})
+                yield Answer(*slot, text=text, seen=self._seen(sheaf, line), usage=usage)
                 continue
             scores.setdefault(slot, []).append(said)
             lines[slot] = line
@@ -95,7 +108,8 @@ class HfVlm:
             chances = torch.tensor(logs, dtype=torch.float64).softmax(0).tolist()
             best = int(max(range(len(chances)), key=chances.__getitem__))
             seen = self._seen(sheaf, lines[slot])
-            yield Answer(*slot, choice=(best,), option_scores=tuple(chances), seen=seen)
+            usage = Json({"prompt_tokens": lines[slot].length, "tokens": 0})
+            yield Answer(*slot, choice=(best,), option_scores=tuple(chances), seen=seen, usage=usage)
 
     def _seen(self, sheaf: Sheaf, line: Line) -> tuple[Any, ...]:
         shown = (m for message in sheaf.posed.prompt(line.pending) for m in message.media)
@@ -111,17 +125,21 @@ class HfVlm:
         pad = tokenizer.pad_token_id
         return Stop(self.options.new_tokens, ends, tuple(banned), ends[0] if pad is None else pad)
 
-    def _check(self, where: str) -> None:
+    def _one_medium(self, frames: list[Any]) -> Inputs:
+        """What the processor makes of a prompt that shows one medium of these pictures."""
         medium = Media("check", "clip", "check://check")
+        text = self.processing.prompts.text([Message("user", "?", (medium,))], {medium: len(frames)})
+        return self.processing.process(text, [frames])
 
-        def process(frames: list[Any]) -> dict[str, torch.Tensor]:
-            text = self.prompts.text([Message("user", "?", (medium,))], {medium: len(frames)})
-            return self.binder.process(text, [frames])
+    def _why_alone(self, where: str) -> str:
+        """Why questions are asked one by one; empty where they share."""
+        if self.options.engine == "single":
+            return "engine=single was set"
+        why = self.loaded.alone or hf_trial.fault(self.loaded, self.binder)
+        if why and self.options.engine == "shared":
+            raise BadInput(f"questions cannot share their prefix: {why}", where=where, do="leave out engine=shared")
+        return why
 
-        hf_conformance.check(process, self.loaded.media_token, where, clips=True)
 
-
-def _usage(line: Line, said: int) -> Any:
-    from overread.tables import Json
-
-    return Json({"prompt_tokens": line.length, "tokens": said})
+def _draw(options: Options) -> Draw | None:
+    return Draw(options.temperature, options.top_k, options.top_p) if options.temperature else None
