@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import click.testing
@@ -322,3 +325,11 @@ def test_replies_that_no_worker_tells_of_are_not_dropped_silently(data: str, tmp
     shutil.rmtree(run / "workers")
     told(call("judge", str(run)), "no file in workers/", "same models")
     assert a_run(data, run) == run, "the same command tells of them anew"
+
+
+def test_a_terminal_that_knows_few_characters_gets_question_marks(tmp_path: Path, data: str) -> None:
+    words = ["run", "heartbeat", "--data", data, "--model", "chance", "--conditions", "none", "--limit", "2"]
+    command = [sys.executable, "-m", "overread", *words, "--out", str(tmp_path / "run-é")]
+    plain = {**os.environ, "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    done = subprocess.run(command, env=plain, capture_output=True, text=True, check=False)
+    assert (done.returncode, "Traceback" in done.stderr) == (0, False), done.stderr

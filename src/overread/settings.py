@@ -84,8 +84,13 @@ class Settings:
                 raise BadInput(
                     f"--{label} must be at least 1, not {number}", do=f"give a positive number for --{label}"
                 )
-        if not 0 <= self.seed <= LAST_SEED - self.seeds or max(self.seeds, self.samples) > LAST_SEED:
-            raise BadInput(f"--seed must be from 0 to {LAST_SEED}, not {self.seed}", do="give another seed")
+        for label, number in (("seeds", self.seeds), ("samples", self.samples)):
+            if number > LAST_SEED:
+                raise BadInput(f"--{label} must be at most {LAST_SEED}, not {number}", do="give a smaller number")
+        if not 0 <= self.seed <= LAST_SEED - self.seeds:
+            raise BadInput(
+                f"--seed must be from 0 to {LAST_SEED - self.seeds}, not {self.seed}", do="give another seed"
+            )
         if self.benchmark.endswith(CASES) and own.ALIAS not in self.data:
             folder = str(Path(self.benchmark).resolve().parent)
             return dataclasses.replace(self, data={**self.data, own.ALIAS: folder})

@@ -9,13 +9,15 @@ from collections.abc import Collection, Mapping
 
 from overread.catalog import load
 from overread.engines.candidates import check_model
-from overread.errors import NotYet, unknown_name
+from overread.errors import BadInput, NotYet, unknown_name
 from overread.exam.publishing import exam_of
 from overread.judging import Panel
 from overread.runs.folder import Run
 from overread.settings import ASK, SCORE, Settings, bases_in, number_in, whole_in, yes_in
 
 ENGINES = ("local", "slurm")
+MOST_RESAMPLES = 50_000
+"""More would fill the memory and say nothing more."""
 
 
 def vetted(settings: Settings) -> Settings:
@@ -57,7 +59,12 @@ def check_ask(settings: Settings) -> Mapping[str, str]:
 def check_score(settings: Settings, models: Collection[str]) -> Mapping[str, str]:
     """The section `score`, if its values can be used on a run of these models."""
     section = settings.section("score", SCORE)
-    whole_in(section, "resamples", "score")
+    if whole_in(section, "resamples", "score") > MOST_RESAMPLES:
+        raise BadInput(
+            f"score.resamples is at most {MOST_RESAMPLES:,}, not {section['resamples']}",
+            where="--set score.resamples",
+            do="1000 are enough for an interval, 10000 for a small p",
+        )
     yes_in(section, "clean", "score")
     for pair in bases_in(section, "base", "score").items():
         for name in pair:

@@ -223,6 +223,9 @@ BROKEN = {
     "not among its options": first(answer=("Maybe",)),
     "exactly one": first(answer=("Yes", "No")),
     "its key is none": Ask("n", "How many?", "number", float("nan")),
+    "only one end of a range": Ask("n", "How many?", "number", 3.0, low=0),
+    "which is none": Ask("n", "How many?", "number", 3.0, low=3, high=3),
+    "outside its range from 1 to 2": Ask("n", "How many?", "number", 3.0, low=1, high=2),
     "a medium 'clip'": first(media=("clip",)),
 }
 

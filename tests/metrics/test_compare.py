@@ -96,3 +96,15 @@ def test_a_metric_of_the_whole_exam_is_refused(make_marks: Any) -> None:
     marks = make_marks(items("a", 1))
     with pytest.raises(BadInput, match="unit exam"):
         compare(marks, marks, types.SimpleNamespace(UNIT="exam", DIRECTION="more"))
+
+
+def test_a_dialogue_with_a_question_that_is_not_scored_is_left_out_whole(make_marks: Any) -> None:
+    def two(model: str, credit: float) -> Rows:
+        rows = items(model, credit, 1) + items(model, 1, 1)
+        for n, row in enumerate(rows):
+            row |= {"place": n, "item": f"i{n}", "scored": n != 2}
+        return rows
+
+    found = compare(make_marks(two("a", 1)), make_marks(two("b", 0)), completion)
+    assert (found.n, found.effect) == (1, 0.0), "d0 holds a question that is not scored; in d1 both are right"
+    assert compare(make_marks(two("a", 1)), make_marks(two("b", 0)), accuracy).n == 3

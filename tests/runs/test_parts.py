@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import polars as pl
@@ -94,3 +95,22 @@ def test_only_a_newer_version_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadRun, match="newer overread") as error:
         check_version(tmp_path, SCHEMA_VERSION + 1)
     assert "upgrade" in str(error.value)
+
+
+def test_a_part_that_is_replaced_all_the_time_is_always_read_whole(tmp_path: Path) -> None:
+    path, over = tmp_path / "part", threading.Event()
+    frames = [pl.DataFrame({"place": list(range(size))}) for size in (10, 5000)]
+    write_part(path, frames[0])
+
+    def replace() -> None:
+        while not over.is_set():
+            for frame in frames:
+                write_part(path, frame)
+
+    writer = threading.Thread(target=replace)
+    writer.start()
+    try:
+        assert {read_part(path, ["place"]).height for _ in range(300)} <= {10, 5000}
+    finally:
+        over.set()
+        writer.join()

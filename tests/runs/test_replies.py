@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from overread.columns import rows_of
 from overread.errors import BadRun
 from overread.runs import replies as replies_module
-from overread.runs.replies import ReplyReader, ReplyWriter, parse_lines, receipts_of, replies_of
+from overread.runs.replies import ReplyReader, ReplyWriter, parse_lines, receipts_of, replies_of, reply_files
 from overread.tables import Evidence, Receipt, Reply
 
 RECEIPT = Receipt("r", "tensor", "x://y", "signal", (0, 10), (12, 10), "hash")
@@ -211,3 +211,31 @@ def test_all_replies_of_a_run_include_the_lines_of_killed_workers(tmp_path: Path
     killed(lost)
     assert replies_of(tmp_path)["id"].to_list() == ["id1", "id2"]
     assert receipts_of(tmp_path).height == 1
+
+
+def test_replies_whose_receipts_were_lost_do_not_count_and_those_without_any_do(tmp_path: Path) -> None:
+    with ReplyWriter(tmp_path, "w") as writer:
+        writer.add([reply(1), reply(2, receipts=())], [RECEIPT])
+    assert ids(tmp_path) == ["id1", "id2"]
+    (tmp_path / "receipts" / "w-00000.parquet").unlink()
+    assert ids(tmp_path) == ["id2"]
+
+
+def test_what_becomes_a_part_while_files_are_read_is_neither_missed_nor_read_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    writer = ReplyWriter(tmp_path, "w")
+    writer.add([reply(1)], [RECEIPT])
+    real = replies_module.parse_lines
+
+    def then_compacted(path: Path, offset: int) -> object:
+        found = real(path, offset)
+        if path.exists():
+            writer._compact()
+        return found
+
+    monkeypatch.setattr(replies_module, "parse_lines", then_compacted)
+    assert [frame["id"].to_list() for frame in reply_files(tmp_path, ["id"])] == [["id1"]]
+    writer._open()
+    writer.add([reply(2)], [RECEIPT])
+    assert replies_of(tmp_path)["id"].to_list() == ["id1", "id2"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import io
+import sys
 from typing import Any
 
 import click
@@ -22,6 +24,10 @@ class Overread(click.Group):
 
     def invoke(self, ctx: click.Context) -> Any:
         """Runs a command; an error meant for the user is printed without a traceback and ends with code 2."""
+        for stream in (sys.stdout, sys.stderr):
+            # A terminal that knows few characters gets question marks for the others, and no traceback.
+            if isinstance(stream, io.TextIOWrapper) and stream.errors == "strict":
+                stream.reconfigure(errors="replace")
         try:
             return super().invoke(ctx)
         except OverreadError as error:

@@ -307,6 +307,13 @@ def _check(ask: Ask, item: str) -> None:
             wrong = "has a key that is not among its options, or not exactly one"
     elif ask.kind == "number" and (isinstance(ask.answer, tuple) or not abs(ask.answer) < float("inf")):
         wrong = "asks for a number and its key is none"
+    elif ask.kind == "number" and (ask.low is None) != (ask.high is None):
+        wrong = "has only one end of a range"
+    elif ask.low is not None and ask.high is not None and not isinstance(ask.answer, tuple):
+        if not -float("inf") < ask.low < ask.high < float("inf"):
+            wrong = f"has a range from {ask.low:g} to {ask.high:g}, which is none"
+        elif not ask.low <= ask.answer <= ask.high:
+            wrong = f"has the key {ask.answer:g}, outside its range from {ask.low:g} to {ask.high:g}"
     if wrong:
         raise BadInput(
             f"question {ask.template!r} of item {item!r} {wrong}",

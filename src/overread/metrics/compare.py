@@ -15,6 +15,7 @@ import polars as pl
 
 from overread.errors import BadInput
 from overread.metrics.accuracy import KINDS
+from overread.metrics.chains import CHAIN
 from overread.metrics.permutation import paired
 from overread.metrics.statistics import Floats
 
@@ -81,8 +82,10 @@ def compare(
             "two models cannot be compared by a metric of unit exam",
             do="choose a metric of unit question or dialogue; `overread list metrics` tells the units",
         )
+    # A dialogue in which one question cannot be scored has no value as a whole.
+    scored = pl.col("scored") if metric.UNIT == "question" else pl.col("scored").all().over(CHAIN)
     (name_a, first), (name_b, second) = (
-        _side(marks.filter("scored"), place) for marks, place in ((marks_a, "first"), (marks_b, "second"))
+        _side(marks.filter(scored), place) for marks, place in ((marks_a, "first"), (marks_b, "second"))
     )
     asked = pl.col("status") != "missing"
     common = first.filter(asked).select(MATCH).join(second.filter(asked).select(MATCH), on=MATCH)

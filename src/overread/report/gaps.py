@@ -8,8 +8,7 @@ import polars as pl
 
 from overread.judging import verdicts_of
 from overread.runs.folder import Run
-from overread.runs.parts import read_part
-from overread.runs.replies import parse_lines
+from overread.runs.replies import reply_files
 
 REASONS = 3
 """So many different reasons for failing are told."""
@@ -91,12 +90,9 @@ def _reasons(run: Run, failed: pl.DataFrame) -> dict[str, tuple[tuple[str, int],
     if failed.is_empty():
         return {}
     frames = [
-        read_part(path, ["id", "reason"], pl.col("status") == "failed")
-        for path in sorted((run.folder / "replies").glob("*.parquet"))
+        some.filter(pl.col("status") == "failed").select("id", "reason")
+        for some in reply_files(run.folder, ["id", "reason", "status"])
     ]
-    for path in sorted((run.folder / "replies").glob("*.jsonl")):  # of workers that were killed, or still ask
-        lines = parse_lines(path, 0)[0]
-        frames.append(lines.filter(pl.col("status") == "failed").select("id", "reason"))
     if not frames:
         return {}
     replies = pl.concat(frames).unique("id").rename({"id": "reply"}).join(failed, on="reply")

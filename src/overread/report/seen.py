@@ -8,8 +8,7 @@ from collections.abc import Iterator, Mapping
 import polars as pl
 
 from overread.runs.folder import Run
-from overread.runs.parts import read_part
-from overread.runs.replies import parse_lines, receipts_of
+from overread.runs.replies import receipts_of, reply_files
 
 LEVELS = ("none", "sent", "tensor")
 """From the weakest on."""
@@ -70,7 +69,7 @@ def witnessed(run: Run) -> Witnessed:
     places = _places(run)
     counted, bare = [], []
     asked: set[str] = set()
-    for replies in _replies(run):
+    for replies in reply_files(run.folder, _REPLY):
         mine = replies.filter((pl.col("status") == "answered") & pl.col("identity").is_in(list(names)))
         mine = mine.join(places, on="place").filter("shown")
         mine = mine.with_columns(model=pl.col("identity").replace_strict(names, return_dtype=pl.String))
@@ -90,15 +89,6 @@ def witnessed(run: Run) -> Witnessed:
 
 
 _HELD = {"model": pl.String, "condition": pl.String, "receipt": pl.String, "len": pl.UInt32}
-
-
-def _replies(run: Run) -> Iterator[pl.DataFrame]:
-    """The replies file by file, each read once."""
-    folder = run.folder / "replies"
-    for path in sorted(folder.glob("*.parquet")):
-        yield read_part(path, _REPLY)
-    for path in sorted(folder.glob("*.jsonl")):
-        yield parse_lines(path, 0)[0].select(_REPLY)
 
 
 def _weakest(found: pl.DataFrame, model: str, lacks: bool) -> str:

@@ -63,8 +63,10 @@ def write_part(path: Path, frame: pl.DataFrame) -> None:
 def read_part(path: Path, columns: Sequence[str] | None = None, where: pl.Expr | None = None) -> pl.DataFrame:
     """Reads one part, or some columns and rows of it; a damaged or newer part is named in the error."""
     try:
-        check_version(path, pl.read_parquet_metadata(path).get(_VERSION, "0"))
-        lazy = pl.scan_parquet(path, glob=False)
+        # At once: another process may put a new part in its place between two looks at a path.
+        data = path.read_bytes()
+        check_version(path, pl.read_parquet_metadata(io.BytesIO(data)).get(_VERSION, "0"))
+        lazy = pl.scan_parquet(io.BytesIO(data))
         if where is not None:
             lazy = lazy.filter(where)
         return lazy.collect() if columns is None else lazy.select(columns).collect()
@@ -89,6 +91,9 @@ def damaged(path: Path, error: BaseException) -> BadRun:
     first = (str(error).strip() or type(error).__name__).splitlines()[0]
     also = " and run.json" if path.parent.name in _OF_THE_EXAM else ""
     again = "with the same models " if path.parent.name == "workers" else ""
+    if path.name == "run.json":
+        do = "move it away and give the command of the run again: a file in workers/ tells it; the replies stand"
+        return BadRun(f"a file of the run is damaged: {first[:200]}", where=str(path), do=do)
     return BadRun(
         f"a file of the run is damaged: {first[:200]}",
         where=str(path),

@@ -14,7 +14,7 @@ import json
 import operator
 import os
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -204,6 +204,7 @@ class ReplyReader:
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder / "replies"
+        self._receipts = folder / Receipt.TABLE
         self._offsets: dict[Path, int] = {}
         self._lines: list[pl.DataFrame] = []
         self._ranges: dict[Path, tuple[int, int]] = {}
@@ -230,7 +231,10 @@ class ReplyReader:
         frames = [pl.DataFrame(schema={name: schema(Reply)[name] for name in names})]
         for path, (first, last) in sorted(self._ranges.items()):
             if first < stop and last >= start:
-                frames.append(read_part(path, names, inside))
+                # A reply whose receipts are lost shows nothing any more: it is as if it had not come.
+                lost = not (self._receipts / path.name).is_file()
+                unproven = inside & (pl.col("receipts").list.len() == 0) if lost else inside
+                frames.append(read_part(path, names, unproven))
         frames.extend(chunk.filter(inside).select(names) for chunk in self._lines)
         return pl.concat(frames).unique("id", keep="first", maintain_order=True)
 
@@ -245,10 +249,23 @@ def receipts_of(folder: Path) -> pl.DataFrame:
     return _all_of(folder, Receipt)
 
 
+def reply_files(folder: Path, columns: list[str]) -> Iterator[pl.DataFrame]:
+    """Some columns of all replies file by file; each reply once, save those of a worker that was killed midway."""
+    # Lines first: those of a worker that makes a part of them in between are then taken from the part, and not missed.
+    lines = {
+        path.stem: parse_lines(path, 0)[0].select(columns) for path in sorted((folder / "replies").glob("*.jsonl"))
+    }
+    for path in sorted((folder / "replies").glob("*.parquet")):
+        lines.pop(path.stem, None)
+        yield read_part(path, columns)
+    yield from lines.values()
+
+
 def _all_of(folder: Path, row: type[Reply] | type[Receipt]) -> pl.DataFrame:
     frames = [pl.DataFrame(schema=schema(row))]
-    frames.extend(read_part(path) for path in sorted((folder / row.TABLE).glob("*.parquet")))
+    # Lines first: a worker that makes a part of its lines in between is then read twice, and not missed.
     for path in sorted((folder / "replies").glob("*.jsonl")):
         replies, receipts, _ = parse_lines(path, 0)
         frames.append(replies if row is Reply else receipts)
+    frames.extend(read_part(path) for path in sorted((folder / row.TABLE).glob("*.parquet")))
     return pl.concat(frames).unique("id", keep="first", maintain_order=True)
