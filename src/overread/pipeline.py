@@ -31,17 +31,21 @@ from overread.runs.folder import EXAM_TABLES, Run, part_name, write_json
 from overread.runs.parts import write_part
 from overread.settings import Settings, bases_in, number_in, whole_in, yes_in
 from overread.tables import SCHEMA_VERSION, Case, Clean, schema
+from overread.terms import allowed_here, check_terms
 from overread.vetting import check_ask, check_engine, check_score, vetted
 
 Progress = Callable[[str, int, int], None]
+Tell = Callable[[str], None]
 
 
-def run(settings: Settings, progress: Progress = lambda what, done, whole: None) -> tuple[Run, list[str]]:
+def run(
+    settings: Settings, progress: Progress = lambda what, done, whole: None, tell: Tell = lambda text: None
+) -> tuple[Run, list[str]]:
     """Everything: an exam compiled, sat, judged, scored and reported. Returns the run and what the user should know."""
     settings = vetted(settings)
     made = compile_exam(settings)
     check_kinds(made, settings.judges)
-    notes = ask(made, settings, progress)
+    notes = ask(made, settings, progress, tell)
     judge(made, settings.judges)
     score(made, settings)
     report(made)
@@ -95,11 +99,18 @@ def _media(made: Run, index: int) -> list[dict[str, Any]]:
     return media.struct.field("kind").unique().to_frame().to_dicts() if media.len() else []
 
 
-def ask(made: Run, settings: Settings, progress: Progress = lambda what, done, whole: None) -> list[str]:
+def ask(
+    made: Run,
+    settings: Settings,
+    progress: Progress = lambda what, done, whole: None,
+    tell: Tell = lambda text: None,
+) -> list[str]:
     """Dialogues -> replies, by every model of the settings; returns what the user should know."""
     check_engine(settings.engine)
     section = check_ask(settings)
     candidates = seat(made, settings)
+    allowed = allowed_here(settings.allow_remote, Path.cwd())
+    check_terms(made, {c.seat.model: c.remote for c in candidates if c.remote}, allowed)
     roots = find_roots(settings.data)
     if any(candidate.seat.looks for candidate in candidates):
         for name in load("benchmarks", made.exam["benchmark"]).ARCHIVES:
@@ -114,6 +125,8 @@ def ask(made: Run, settings: Settings, progress: Progress = lambda what, done, w
         batch=whole_in(section, "batch", "ask") if section["batch"] else 0,
         command=settings.command,
         progress=progress,
+        tell=tell,
+        allowed=allowed,
     )
     return local.ask(made, candidates, asking)
 

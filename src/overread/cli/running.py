@@ -63,6 +63,12 @@ def list_command(what: str | None, json_: bool) -> None:
     "--set", "sets", multiple=True, metavar="K=V", help="BENCHMARK.key=value, ask.key=value, score.key=value."
 )
 @click.option("--judge", "judges", multiple=True, metavar="JUDGE", help="Instead of the benchmark's judges.")
+@click.option(
+    "--allow-remote",
+    multiple=True,
+    metavar="ARCHIVE",
+    help="Your agreement on these data allows sending them to the models' servers.",
+)
 @click.option("--seed", type=int, help="The first seed; everything drawn comes from it.")
 @click.option("--seeds", type=int, help="Seeds a question is asked at, counted up from the first.")
 @click.option("--samples", type=int, help="Samples a question is asked for at each seed.")
@@ -84,7 +90,7 @@ def run_command(benchmark: str | None, run_file: str | None, dry: bool, json_: b
     if not settings.models:
         raise BadInput("no model was named", where="--model", do="name at least one, such as --model chance")
     with progress_bar() as progress:
-        made, notes = pipeline.run(settings, progress)
+        made, notes = pipeline.run(settings, progress, lambda text: click.echo(f"note: {clean(text)}", err=True))
     for note in notes:
         click.echo(f"note: {clean(note)}", err=True)
     _headlines([made], json_)
