@@ -1,4 +1,4 @@
-"""A small OpenAI-compatible server that can misbehave in every way: python chat_server.py PORT [--delay S] [--plan JSON]
+"""A small OpenAI-compatible server that can misbehave in every way: python chat_server.py PORT [--plan JSON]
 
 The plan gives the share of calls that meet each fault, such as {"cut": 0.05, "429": 0.1}; which calls do is drawn from
 a seed. GET /stats tells what was done so far. Only the standard library, so that it starts in a moment.
@@ -63,7 +63,9 @@ class Server:
         kind = self.fault()
         self.done[kind] += 1
         if kind == "hang":
+            self.at_once -= 1  # whoever asked has long gone
             await asyncio.sleep(HANG_SECONDS)
+            self.at_once += 1
         if self.delay:
             await asyncio.sleep(self.delay)
         if kind == "cut":
@@ -109,7 +111,7 @@ class Server:
             "created": 0,
             "model": "another" if kind == "wrong_model" else body["model"],
             "choices": [choice],
-            "usage": {"prompt_tokens": 100 + told.count('"image_url"') * 100, "completion_tokens": 5},
+            "usage": {"prompt_tokens": 100 + told.count('"type": "image_url"') * 100, "completion_tokens": 5},
         }
 
     def send(self, writer: asyncio.StreamWriter, status: int, document: Any, more: str = "") -> None:

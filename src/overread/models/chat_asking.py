@@ -21,10 +21,6 @@ class Loop:
         self._thread = threading.Thread(target=self._loop.run_forever, name="overread-chat", daemon=True)
         self._thread.start()
 
-    def run(self, work: Coroutine[Any, Any, None], seconds: float | None = None) -> None:
-        """Runs something in the loop and waits for its end."""
-        asyncio.run_coroutine_threadsafe(work, self._loop).result(seconds)
-
     def answers(self, dialogues: Iterable[Posed], one: One, together: int) -> Iterator[Answer]:
         """The answers to all questions of some dialogues as they come, at most `together` being asked at once.
 
@@ -41,20 +37,20 @@ class Loop:
         finally:
             future.cancel()
 
-    def close(self) -> None:
-        """Gives up what is under way, and ends."""
-        if self._loop.is_closed():
-            return
-        self._loop.call_soon_threadsafe(self._cancel)
+    def close(self, last: Callable[[], Coroutine[Any, Any, None]]) -> None:
+        """Gives up what is under way, does something last, and ends."""
+        asyncio.run_coroutine_threadsafe(_end(last), self._loop).result()
+        self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
 
-    def _cancel(self) -> None:
-        tasks = asyncio.all_tasks(self._loop)
-        for task in tasks:
-            task.cancel()
-        ended = asyncio.gather(*tasks, return_exceptions=True)
-        ended.add_done_callback(lambda _: self._loop.stop())
+
+async def _end(last: Callable[[], Coroutine[Any, Any, None]]) -> None:
+    others = asyncio.all_tasks() - {asyncio.current_task()}
+    for task in others:
+        task.cancel()
+    await asyncio.gather(*others, return_exceptions=True)
+    await last()
 
 
 async def _all(

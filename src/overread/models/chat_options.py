@@ -30,10 +30,10 @@ _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _DATED = r"[-@](\d{4}-?\d{2}-?\d{2}|\d{3,8})"
 """How a server may say more exactly which edition of a model has answered."""
 
-NOT_IDENTITY = frozenset(
-    ("url", "key", "concurrency", "timeout", "retries", "patience", "budget_tokens", "budget_money")
-    + ("price_in", "price_out", "picture_tokens", "serve", "serve_seconds", "returns")
-)
+_PLACE = ("url", "key", "serve", "serve_seconds", "returns")
+_PACE = ("concurrency", "timeout", "retries", "patience")
+_PRICE = ("budget_tokens", "budget_money", "price_in", "price_out", "picture_tokens")
+NOT_IDENTITY = frozenset((*_PLACE, *_PACE, *_PRICE))
 """Where, how fast and for how much a model is asked does not change what it says."""
 
 

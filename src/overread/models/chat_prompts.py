@@ -34,7 +34,7 @@ def words() -> Mapping[str, str]:
 
 def is_scored(question: Question, options: Options) -> bool:
     """Whether a question is answered by probabilities: one of few options. Others are written also under `score`."""
-    return options.mode == "score" and question.kind == "choice" and not question.many and 1 < len(question.options)
+    return options.mode == "score" and question.kind == "choice" and not question.many and len(question.options) > 1
 
 
 def body_of(messages: Sequence[Message], shown: Shown, pending: Pending, options: Options) -> dict[str, Any]:

@@ -39,8 +39,9 @@ FORMS = {"ecg": "sheet", "clip": "frames", "volume": "slices", "image": "image"}
 
 ENCODERS = 2
 """Threads that make pictures ready; more would only wait for each other."""
-BATCHES_AHEAD = 8
-"""A batch is so many dialogues for each that can be under way, so that the end of one costs little."""
+DIALOGUES_EACH = 32
+"""A batch is so many dialogues for each question that can be under way, so that waiting for its last ones costs little.
+A dialogue that has not been asked yet is little more than its text."""
 
 
 def check(setting: Setting) -> None:
@@ -74,7 +75,7 @@ class OpenAIChat:
         self.forms = {**FORMS, **({"ecg": f"sheet:{options.sheet}"} if options.sheet else {})}
         self.samples = options.sampled
         self.remote = options.remote
-        self.batch = BATCHES_AHEAD * options.concurrency
+        self.batch = DIALOGUES_EACH * options.concurrency
         self._budget = Budget(options)
         self._album = Album(4 * options.concurrency)
         self._making: dict[Any, asyncio.Future[Sent]] = {}
@@ -115,7 +116,7 @@ class OpenAIChat:
         """Ends connections, threads and the server."""
         loop, self._loop = self._loop, None
         if loop is not None and self._client is not None and self._threads is not None:
-            loop.close()
+            loop.close(self._client.close)
             self._threads.shutdown(wait=False, cancel_futures=True)
         server, self._server = self._server, None
         if server is not None:
