@@ -59,6 +59,13 @@ def check_model(text: str) -> None:
         raise BadInput(what, where=f"--model {text}", do="mend its file") from error
 
 
+def remote_of(text: str) -> str:
+    """The host that a model sends everything to; empty for one of this machine. Nothing is loaded."""
+    wanted, setting = parse_model(text)
+    module = load("models", wanted)
+    return str(module.remote(setting)) if hasattr(module, "remote") else ""
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class Candidate:
     """A model as the user named it, with what it says of itself."""
@@ -122,7 +129,7 @@ def seat_candidate(text: str, exam: Callable[[], ExamTables], media: Iterable[st
         batch=int(getattr(model, "batch", getattr(module, "BATCH", 32))),
         ready=ready,
         provenance=_plain(origin),
-        remote=str(getattr(model, "remote", "")),
+        remote=remote_of(text),
         estimate=functools.partial(module.estimate, setting) if hasattr(module, "estimate") else None,
     )
 

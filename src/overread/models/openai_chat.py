@@ -49,6 +49,11 @@ def check(setting: Setting) -> None:
     read_options(setting.options, _where(setting))
 
 
+def remote(setting: Setting) -> str:
+    """The server's host, where it is another machine: studies that are not open do not go there unasked."""
+    return read_options(setting.options, _where(setting)).remote
+
+
 def estimate(setting: Setting, load: Load) -> Mapping[str, Any]:
     """What asking everything will cost, about."""
     return forecast(load, read_options(setting.options, _where(setting)))
@@ -74,7 +79,6 @@ class OpenAIChat:
         self.options = options
         self.forms = {**FORMS, **({"ecg": f"sheet:{options.sheet}"} if options.sheet else {})}
         self.samples = options.sampled
-        self.remote = options.remote
         self.batch = DIALOGUES_EACH * options.concurrency
         self._budget = Budget(options)
         self._album = Album(4 * options.concurrency)
