@@ -41,14 +41,14 @@ def test_a_remote_candidate_is_refused_before_anything_is_asked(
 
 
 def test_a_remote_judge_is_refused_before_anything_is_asked(picture_cases: Cases, tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="own .credentialed."):
+    with pytest.raises(BadInput, match=r"own \(credentialed\)"):
         sit(picture_cases(terms="credentialed"), tmp_path / "run", "chance", judges=[f"rubric[{FAR}]"])
     assert not list((tmp_path / "run").glob("replies/*"))
 
 
 def test_a_remote_judge_of_a_run_that_is_there_is_refused(picture_cases: Cases, tmp_path: Path) -> None:
     run = sit(picture_cases(terms="credentialed"), tmp_path / "run", "chance")
-    with pytest.raises(BadInput, match="own .credentialed."):
+    with pytest.raises(BadInput, match=r"own \(credentialed\)"):
         pipeline.judge(run, [f"rubric[{FAR}]"])
 
 

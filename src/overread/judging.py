@@ -94,8 +94,11 @@ def label_of(names: Sequence[str]) -> str:
 
 def _label(name: str) -> str:
     plain, model = split_judge(name)
-    stem = Path(plain).stem if is_path(plain) else plain
-    return f"{stem}~{content_id(model)[:6]}" if model else stem
+    return f"{_stem(plain)}~{content_id(model)[:6]}" if model else _stem(plain)
+
+
+def _stem(plain: str) -> str:
+    return Path(plain).stem if is_path(plain) else plain
 
 
 def _nobody(label: str, model: str, prompts: Sequence[str]) -> Mapping[str, str]:
@@ -137,7 +140,7 @@ def _ruled(panel: Panel, kind: str, rows: pl.DataFrame, rule: Rule) -> pl.DataFr
         return rows
     with blaming(f"the judge {name}", str(getattr(module, "__file__", name))):
         prompts: list[str | None] = module.ask(rows)
-    said = rule(_label(name), panel.models[name], [prompt for prompt in prompts if prompt is not None])
+    said = rule(_stem(split_judge(name)[0]), panel.models[name], [prompt for prompt in prompts if prompt is not None])
     rulings = [None if prompt is None else said.get(prompt) for prompt in prompts]
     there = [prompt is None or prompt in said for prompt in prompts]
     return rows.with_columns(pl.Series(RULING, rulings, dtype=pl.String)).filter(pl.Series(there, dtype=pl.Boolean))

@@ -27,6 +27,7 @@ class Server:
         self.answered: Counter[str] = Counter()
         self.at_once = self.most = 0
         self.last: dict[str, Any] = {}
+        self.keys: set[str] = set()
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -46,8 +47,10 @@ class Server:
         """Answers one request; False: the connection is at its end."""
         if first.startswith("GET"):
             stats = {"done": self.done, "answered": self.answered, "most": self.most, "last": self.last}
+            stats["keys"] = sorted(self.keys)
             self.send(writer, 200, stats if "/stats" in first else {"object": "list", "data": []})
             return True
+        self.keys.add(headers.get("authorization", ""))
         if self.key and headers.get("authorization") != f"Bearer {self.key}":
             said = headers.get("authorization", "nothing")
             self.send(writer, 401, {"error": {"message": f"Incorrect API key provided: {said}"}})
