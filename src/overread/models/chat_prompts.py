@@ -38,7 +38,7 @@ def is_scored(question: Question, options: Options) -> bool:
 
 
 def body_of(messages: Sequence[Message], shown: Shown, pending: Pending, options: Options) -> dict[str, Any]:
-    """The whole request, as the SDK takes it."""
+    """The whole request, as it is sent."""
     scored = is_scored(pending.question, options)
     if scored:
         messages = [*messages[:-1], dataclasses.replace(messages[-1], text=_lettered(messages[-1], pending.question))]
@@ -55,12 +55,8 @@ def body_of(messages: Sequence[Message], shown: Shown, pending: Pending, options
     if scored:
         body.update(logprobs=True, top_logprobs=MOST_SCORED)
     elif pending.question.kind in ("choice", "number"):
-        held, beside = _held(pending.question, options.constrain)
-        body.update(held)
-        more = {**beside, **more}
-    if more:
-        body["extra_body"] = more
-    return body
+        body.update(_held(pending.question, options.constrain))
+    return {**body, **more}
 
 
 def seed_of(pending: Pending) -> int:
@@ -76,22 +72,22 @@ def _lettered(asked: Message, question: Question) -> str:
     return words()["letters"].replace("{question}", asked.text).replace("{lines}", "\n".join(lines))
 
 
-def _held(question: Question, constrain: str) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What holds a server to the options: in the body, and beside it."""
+def _held(question: Question, constrain: str) -> dict[str, Any]:
+    """What holds a server to the options."""
     one = question.kind == "choice" and not question.many
     if constrain == "guided_choice" and one:
-        return {}, {"guided_choice": list(question.options)}
+        return {"guided_choice": list(question.options)}
     if constrain == "structured_outputs" and one:
-        return {}, {"structured_outputs": {"choice": list(question.options)}}
+        return {"structured_outputs": {"choice": list(question.options)}}
     if constrain != "json_schema":
-        return {}, {}
+        return {}
     answer: dict[str, Any] = {"type": "number"}
     if question.kind == "choice":
         answer = {"type": "string", "enum": list(question.options)}
         answer = {"type": "array", "items": answer} if question.many else answer
     schema = {"type": "object", "properties": {"answer": answer}, "required": ["answer"], "additionalProperties": False}
     named = {"name": "answer", "strict": True, "schema": schema}
-    return {"response_format": {"type": "json_schema", "json_schema": named}}, {}
+    return {"response_format": {"type": "json_schema", "json_schema": named}}
 
 
 def _turns(messages: Sequence[Message], shown: Shown, system: str) -> list[dict[str, Any]]:
