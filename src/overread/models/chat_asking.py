@@ -10,6 +10,9 @@ from typing import Any
 
 from overread.models.contract import Answer, Pending, Posed
 
+HELD_SECONDS = 0.05
+"""So long an answer waits for others to be handed over with."""
+
 One = Callable[[Posed, Pending], Awaitable[Answer]]
 
 
@@ -26,13 +29,14 @@ class Loop:
 
         When one raises, those that are under way still come before it is raised, and no others are asked.
         """
-        said: queue.SimpleQueue[Answer | None] = queue.SimpleQueue()
-        work = _all([(posed, pending) for posed in dialogues for pending in posed.questions], one, together, said.put)
+        said: queue.SimpleQueue[list[Answer] | None] = queue.SimpleQueue()
+        post = _Post(self._loop, said.put)
+        work = _all([(posed, pending) for posed in dialogues for pending in posed.questions], one, together, post.add)
         future = asyncio.run_coroutine_threadsafe(work, self._loop)
-        future.add_done_callback(lambda _: said.put(None))
+        future.add_done_callback(lambda _: post.close())
         try:
-            while (answer := said.get()) is not None:
-                yield answer
+            while (answers := said.get()) is not None:
+                yield from answers
             future.result()
         finally:
             future.cancel()
@@ -45,6 +49,31 @@ class Loop:
         self._loop.close()
 
 
+class _Post:
+    """Hands answers over in handfuls: to wake another thread for each of thousands would cost more than the asking."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, tell: Callable[[list[Answer] | None], None]) -> None:
+        self._loop = loop
+        self._tell = tell
+        self._come: list[Answer] = []
+
+    def add(self, answer: Answer) -> None:
+        """An answer has come."""
+        if not self._come:
+            self._loop.call_later(HELD_SECONDS, self._hand_over)
+        self._come.append(answer)
+
+    def _hand_over(self) -> None:
+        come, self._come = self._come, []
+        if come:
+            self._tell(come)
+
+    def close(self) -> None:
+        """There will be no more."""
+        self._hand_over()
+        self._tell(None)
+
+
 async def _end(last: Callable[[], Coroutine[Any, Any, None]]) -> None:
     others = asyncio.all_tasks() - {asyncio.current_task()}
     for task in others:
@@ -53,9 +82,7 @@ async def _end(last: Callable[[], Coroutine[Any, Any, None]]) -> None:
     await last()
 
 
-async def _all(
-    work: list[tuple[Posed, Pending]], one: One, together: int, tell: Callable[[Answer | None], None]
-) -> None:
+async def _all(work: list[tuple[Posed, Pending]], one: One, together: int, tell: Callable[[Answer], None]) -> None:
     left = iter(work)
     wrong: list[BaseException] = []
 

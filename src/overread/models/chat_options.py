@@ -27,8 +27,8 @@ CHOICES: dict[str, tuple[str, ...]] = {
 }
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_DATED = r"[-@](\d{4}-?\d{2}-?\d{2}|\d{3,8})"
-"""How a server may say more exactly which edition of a model has answered."""
+_DATED = r"-(\d{4}-?\d{2}-?\d{2}|\d{3,8})|@[\w.-]+"
+"""How a server may say more exactly which edition or revision of a model has answered."""
 
 _PLACE = ("url", "key", "serve", "serve_seconds", "returns")
 _PACE = ("concurrency", "timeout", "retries", "patience")
@@ -141,7 +141,7 @@ class Options:
     def is_asked_for(self, returned: str) -> bool:
         """Whether a name that a reply carries is that of the model, or of a dated edition of it."""
         wanted = self.returns or self.model
-        return returned == wanted or re.fullmatch(re.escape(wanted) + _DATED, returned) is not None
+        return returned == wanted or re.fullmatch(f"{re.escape(wanted)}({_DATED})", returned) is not None
 
 
 def is_loopback(host: str) -> bool:

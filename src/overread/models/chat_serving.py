@@ -14,6 +14,7 @@ import urllib.error
 import urllib.request
 import weakref
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from overread.errors import BadInput
 from overread.models import chat_guard
@@ -48,9 +49,9 @@ class Server:
         self._finish = weakref.finalize(self, _end, os.getpid(), self._guard, self._folder)
 
     def wait(self, seconds: float) -> None:
-        """Returns when the server lists its models; BadInput where it ends or does not within its time."""
+        """Returns when the server says that it is ready; BadInput where it ends or does not within its time."""
         until = time.monotonic() + seconds
-        while not _answers(f"{self.url.rstrip('/')}/models"):
+        while not any(map(_answers, self._signs())):
             code = self._guard.poll()
             late = time.monotonic() > until
             if code is not None or late:
@@ -59,6 +60,11 @@ class Server:
                 why = f"does not answer within {seconds:g} s" if late else f"ended with code {code}"
                 raise BadInput(f"the server that `serve` started {why}: {wrote}", where=self.url, do="mend the command")
             time.sleep(POLL_SECONDS)
+
+    def _signs(self) -> tuple[str, str]:
+        """Where servers tell that they are ready: most list their models, some say only whether they are well."""
+        parts = urlsplit(self.url)
+        return f"{self.url.rstrip('/')}/models", f"{parts.scheme}://{parts.netloc}/health"
 
     def close(self) -> None:
         """Ends it; doing so twice does no harm."""
