@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
+import json
 import os
-from collections.abc import Callable
+import socket
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 import hypothesis
 import pytest
+from PIL import Image
 
 from overread import pipeline
 from overread.builders import phantoms
@@ -21,6 +28,7 @@ hypothesis.settings.register_profile("overread", deadline=None)  # shared cores:
 hypothesis.settings.load_profile("overread")
 
 TOYS = Path(__file__).parent / "toys"
+CHAT_SERVER = Path(__file__).parent / "models" / "chat_server.py"
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -75,3 +83,68 @@ def sit(phantom_data: dict[str, str], tmp_path: Path) -> Callable[..., tuple[Run
         return pipeline.run(Settings(benchmark, models, **values))
 
     return run
+
+
+class ChatServer:
+    """A running `chat_server.py`."""
+
+    def __init__(self, *words: str) -> None:
+        with socket.socket() as probe:
+            probe.bind(("127.0.0.1", 0))
+            self.port = probe.getsockname()[1]
+        command = [sys.executable, str(CHAT_SERVER), str(self.port), *words]
+        self.process = subprocess.Popen(command, stdout=subprocess.PIPE)
+        assert self.process.stdout is not None and self.process.stdout.readline() == b"ready\n"
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.port}/v1"
+
+    def spec(self, *options: str) -> str:
+        return f"openai_chat[{','.join(['model=toy', f'url={self.url}', *options])}]"
+
+    def stats(self) -> dict[str, Any]:
+        with urllib.request.urlopen(f"http://127.0.0.1:{self.port}/stats") as reply:
+            found: dict[str, Any] = json.load(reply)
+        return found
+
+    def close(self) -> None:
+        self.process.kill()
+        self.process.wait()
+        assert self.process.stdout is not None
+        self.process.stdout.close()
+
+
+@pytest.fixture
+def chat_server() -> Iterator[Callable[..., ChatServer]]:
+    """Starts small OpenAI-compatible servers: chat_server("--plan", ...)."""
+    with contextlib.ExitStack() as stack:
+
+        def start(*words: str) -> ChatServer:
+            server = ChatServer(*words)
+            stack.callback(server.close)
+            return server
+
+        yield start
+
+
+@pytest.fixture
+def picture_cases(tmp_path: Path) -> Callable[..., str]:
+    """A file of one's own cases: tiny pictures, each with some questions about it."""
+
+    def make(cases: int = 4, questions: int = 3, terms: str = "open") -> str:
+        folder = tmp_path / "own"
+        folder.mkdir(exist_ok=True)
+        lines = []
+        for n in range(cases):
+            Image.new("RGB", (8, 8), (n % 256, n // 256, 7)).save(folder / f"{n}.png")
+            asked = [
+                {"text": f"Is sign {q} there?", "options": ["Yes", "No", "Perhaps"], "answer": "Yes"}
+                for q in range(questions)
+            ]
+            case = {"id": f"c{n}", "patient": f"p{n}", "media": [f"{n}.png"], "terms": terms, "questions": asked}
+            lines.append(json.dumps(case))
+        (folder / "cases.jsonl").write_text("\n".join(lines))
+        return str(folder / "cases.jsonl")
+
+    return make

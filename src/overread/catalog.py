@@ -47,6 +47,8 @@ class Entry:
     path: str
     module: str = ""
     """How it is imported where another package offers it."""
+    functions: frozenset[str] = frozenset()
+    """What the file defines, told without importing it."""
 
     @property
     def variants(self) -> tuple[str, ...]:
@@ -119,7 +121,8 @@ def _describe(kind: str, name: str, path: Path) -> Entry:
                 constants[target.id] = ast.literal_eval(value)
             except ValueError:
                 continue  # computed when imported; listing does without
-    return Entry(kind, name, lines[0].rstrip("."), card, constants, str(path))
+    functions = frozenset(node.name for node in tree.body if isinstance(node, ast.FunctionDef))
+    return Entry(kind, name, lines[0].rstrip("."), card, constants, str(path), functions=functions)
 
 
 def split_variant(text: str) -> tuple[str, str]:

@@ -4,7 +4,8 @@
     ├── BadInput          a file, a name, a setting that cannot be used
     ├── BadRun            a run folder that is damaged, newer, or another exam's
     ├── NotYet            a command whose subject comes in a later version
-    └── ModelFault        a model that broke its contract; becomes a failed reply
+    ├── ModelFault        a model that broke its contract; becomes a failed reply
+    └── Stopped           a model that is to be asked no more; what is left stays missing
 
 The command line prints these without a traceback and exits with code 2.
 """
@@ -48,6 +49,10 @@ class NotYet(OverreadError):
 
 class ModelFault(OverreadError):
     """A model broke its contract; the questions concerned become failed replies."""
+
+
+class Stopped(OverreadError):
+    """A model is to be asked no more in this run: its limit is reached, its server is gone. Nothing has failed."""
 
 
 @contextlib.contextmanager

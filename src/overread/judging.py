@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 
@@ -11,12 +12,17 @@ import polars as pl
 
 from overread.catalog import describe, is_path, load
 from overread.errors import BadInput, BadRun, blaming
-from overread.judges.contract import COLUMNS, FINDING
+from overread.judges.contract import COLUMNS, FINDING, RULING
 from overread.runs.folder import Run, part_name, read_json, safe_name, write_json
 from overread.runs.parts import read_part, write_part
 from overread.runs.replies import ReplyReader
 from overread.runs.standing import standing
-from overread.tables import Verdict, schema
+from overread.tables import Verdict, content_id, schema
+
+_WITH_MODEL = re.compile(r"^([^\[\]]+)\[(.+)\]$", re.DOTALL)
+
+Rule = Callable[[str, str, Sequence[str]], Mapping[str, str]]
+"""Label, model and prompts -> what the model says to each; those that it did not answer are missing."""
 
 PANEL = "panel.json"
 """Names the judges of a folder of verdicts."""
@@ -29,17 +35,30 @@ class Panel:
     label: str
     names: tuple[str, ...]
     by_kind: dict[str, tuple[str, ModuleType]]
+    models: dict[str, str]
+    """The model of each judge that asks one, by the judge's name."""
 
     @classmethod
     def of(cls, names: Sequence[str]) -> Panel:
         """A panel of some judges; the first that takes a kind judges it."""
         by_kind: dict[str, tuple[str, ModuleType]] = {}
+        models: dict[str, str] = {}
         for name in names:
-            describe("judges", name)
-            module = load("judges", name)
+            plain, model = split_judge(name)
+            describe("judges", plain)
+            module = load("judges", plain)
+            if bool(model) != hasattr(module, "ask"):
+                needs = "needs the model that it asks" if not model else "asks no model"
+                raise BadInput(
+                    f"the judge {plain} {needs}",
+                    where=f"--judge {name}",
+                    do=f"write {plain}{'' if model else '[MODEL]'}",
+                )
+            if model:
+                models[name] = model
             for kind in module.KINDS:
                 by_kind.setdefault(kind, (name, module))
-        return cls(label_of(names), tuple(str(Path(n).resolve()) if is_path(n) else n for n in names), by_kind)
+        return cls(label_of(names), tuple(map(_lasting, names)), by_kind, models)
 
     def judge_of(self, kind: str) -> tuple[str, ModuleType]:
         """The judge that takes questions of a kind."""
@@ -56,13 +75,39 @@ class Panel:
         return safe_name(self.label)
 
 
+def split_judge(text: str) -> tuple[str, str]:
+    """`NAME[MODEL]` -> the judge, and the model that it asks; without brackets no model."""
+    found = _WITH_MODEL.match(text)
+    return (found[1], found[2]) if found else (text, "")
+
+
+def _lasting(name: str) -> str:
+    """The name of a judge that is the same wherever a command is given."""
+    plain, model = split_judge(name)
+    return f"{Path(plain).resolve()}{f'[{model}]' if model else ''}" if is_path(plain) else name
+
+
 def label_of(names: Sequence[str]) -> str:
     """What a panel of these judges is called."""
-    return "+".join(dict.fromkeys(Path(name).stem if is_path(name) else name for name in names))
+    return "+".join(dict.fromkeys(map(_label, names)))
 
 
-def judge_run(run: Run, panel: Panel) -> None:
-    """Writes the verdicts of a panel on every reply that counts."""
+def _label(name: str) -> str:
+    plain, model = split_judge(name)
+    return f"{_stem(plain)}~{content_id(model)[:6]}" if model else _stem(plain)
+
+
+def _stem(plain: str) -> str:
+    return Path(plain).stem if is_path(plain) else plain
+
+
+def _nobody(label: str, model: str, prompts: Sequence[str]) -> Mapping[str, str]:
+    raise BadInput(f"the judge {label} asks a model", do="judge by `overread judge` or `overread.pipeline.judge`")
+
+
+def judge_run(run: Run, panel: Panel, rule: Rule = _nobody) -> int:
+    """Writes the verdicts of a panel on every reply that counts; returns how many have none, for want of a ruling."""
+    without = 0
     reader = ReplyReader(run.folder)
     reader.refresh()
     names = {seat.identity: seat.model for seat in run.seats()}
@@ -77,11 +122,28 @@ def judge_run(run: Run, panel: Panel) -> None:
                 do="give the command of the run again with the same models, which tells of them anew",
             )
         table = _table(counted, questions, run.part("key", index))
-        findings = [_find(panel, str(kind), rows) for (kind,), rows in table.group_by("kind", maintain_order=True)]
+        groups = [(str(kind), rows) for (kind,), rows in table.group_by("kind", maintain_order=True)]
+        ruled = [(kind, _ruled(panel, kind, rows, rule)) for kind, rows in groups]
+        without += table.height - sum(rows.height for _, rows in ruled)
+        findings = [_find(panel, kind, rows) for kind, rows in ruled if rows.height]
         verdicts = _verdicts(counted, findings, names)
         if index == 0:
             write_json(run.folder / "verdicts" / panel.folder / PANEL, {"judges": panel.names})
         write_part(run.folder / "verdicts" / panel.folder / part_name(index), verdicts)
+    return without
+
+
+def _ruled(panel: Panel, kind: str, rows: pl.DataFrame, rule: Rule) -> pl.DataFrame:
+    """The replies with what the judge's model says of them; those that it was to rule on and did not are left out."""
+    name, module = panel.judge_of(kind)
+    if name not in panel.models:
+        return rows
+    with blaming(f"the judge {name}", str(getattr(module, "__file__", name))):
+        prompts: list[str | None] = module.ask(rows)
+    said = rule(_stem(split_judge(name)[0]), panel.models[name], [prompt for prompt in prompts if prompt is not None])
+    rulings = [None if prompt is None else said.get(prompt) for prompt in prompts]
+    there = [prompt is None or prompt in said for prompt in prompts]
+    return rows.with_columns(pl.Series(RULING, rulings, dtype=pl.String)).filter(pl.Series(there, dtype=pl.Boolean))
 
 
 def _table(replies: pl.DataFrame, questions: pl.DataFrame, key: pl.DataFrame) -> pl.DataFrame:

@@ -17,32 +17,38 @@ import polars as pl
 
 from overread.catalog import load
 from overread.engines import local
-from overread.engines.candidates import Candidate, seat_candidate
+from overread.engines.candidates import Candidate, remote_of, seat_candidate
 from overread.errors import BadRun
 from overread.exam.publishing import check_same_data, exam_of, publish
-from overread.judging import Panel, brought, judge_run, panel_of, panels
+from overread.judging import Panel, brought, judge_run, judges_of, panel_of, panels, split_judge
 from overread.marking import marks_of
 from overread.metrics.clean import DECIDING, Evidence
 from overread.metrics.tally import Tally
 from overread.models.contract import ExamTables
 from overread.report.page import write_page
 from overread.roots import Roots
+from overread.ruling import Rulings
 from overread.runs.folder import EXAM_TABLES, Run, part_name, write_json
 from overread.runs.parts import write_part
 from overread.settings import Settings, bases_in, number_in, whole_in, yes_in
 from overread.tables import SCHEMA_VERSION, Case, Clean, schema
+from overread.terms import allowed_here, check_terms
 from overread.vetting import check_ask, check_engine, check_score, vetted
 
 Progress = Callable[[str, int, int], None]
+Tell = Callable[[str], None]
 
 
-def run(settings: Settings, progress: Progress = lambda what, done, whole: None) -> tuple[Run, list[str]]:
+def run(
+    settings: Settings, progress: Progress = lambda what, done, whole: None, tell: Tell = lambda text: None
+) -> tuple[Run, list[str]]:
     """Everything: an exam compiled, sat, judged, scored and reported. Returns the run and what the user should know."""
     settings = vetted(settings)
     made = compile_exam(settings)
     check_kinds(made, settings.judges)
-    notes = ask(made, settings, progress)
-    judge(made, settings.judges)
+    check_judges(made, settings.judges, settings)
+    notes = ask(made, settings, progress, tell)
+    judge(made, settings.judges, settings, notes.append)
     score(made, settings)
     report(made)
     return made, notes
@@ -95,10 +101,17 @@ def _media(made: Run, index: int) -> list[dict[str, Any]]:
     return media.struct.field("kind").unique().to_frame().to_dicts() if media.len() else []
 
 
-def ask(made: Run, settings: Settings, progress: Progress = lambda what, done, whole: None) -> list[str]:
+def ask(
+    made: Run,
+    settings: Settings,
+    progress: Progress = lambda what, done, whole: None,
+    tell: Tell = lambda text: None,
+) -> list[str]:
     """Dialogues -> replies, by every model of the settings; returns what the user should know."""
     check_engine(settings.engine)
     section = check_ask(settings)
+    allowed = allowed_here(settings.allow_remote, Path.cwd())
+    check_terms(made, _remote(settings.models), allowed)
     candidates = seat(made, settings)
     roots = find_roots(settings.data)
     if any(candidate.seat.looks for candidate in candidates):
@@ -114,8 +127,16 @@ def ask(made: Run, settings: Settings, progress: Progress = lambda what, done, w
         batch=whole_in(section, "batch", "ask") if section["batch"] else 0,
         command=settings.command,
         progress=progress,
+        tell=tell,
+        allowed=allowed,
     )
     return local.ask(made, candidates, asking)
+
+
+def _remote(models: Sequence[str]) -> dict[str, str]:
+    """Those of some models that are on another machine, with its host."""
+    hosts = {text: remote_of(text) for text in models}
+    return {text: host for text, host in hosts.items() if host}
 
 
 def check_kinds(made: Run, judges: Sequence[str] = ()) -> None:
@@ -126,17 +147,47 @@ def check_kinds(made: Run, judges: Sequence[str] = ()) -> None:
             panel.judge_of(kind)
 
 
-def judge(made: Run, judges: Sequence[str] = ()) -> str:
+def check_judges(made: Run, judges: Sequence[str], settings: Settings) -> None:
+    """Refuses judges that would send what is not open to another machine, before anything is asked."""
+    named = [*(judges or load("benchmarks", made.exam["benchmark"]).JUDGES), *_judged_by(made)]
+    models = [model for name in named if (model := split_judge(name)[1])]
+    check_terms(made, _remote(models), allowed_here(settings.allow_remote, Path.cwd()))
+
+
+def _judged_by(made: Run) -> list[str]:
+    return [name for folder in panels(made) for name in judges_of(made, folder)]
+
+
+def judge(
+    made: Run,
+    judges: Sequence[str] = (),
+    settings: Settings | None = None,
+    tell: Tell = lambda text: None,
+) -> str:
     """Replies -> verdicts, by the judges named or those of the benchmark; returns the folder of the panel.
 
-    Panels that judged before judge again, so that all verdicts of a run are on the same replies.
+    Panels that judged before judge again, so that all verdicts of a run are on the same replies. `settings` say how the
+    models of judges are asked, where there are any.
     """
-    module = load("benchmarks", made.exam["benchmark"])
-    panel = Panel.of(judges or module.JUDGES)
-    judge_run(made, panel)
-    for other in panels(made):
-        if other != panel.folder and not brought(made, other):
-            judge_run(made, panel_of(made, other))  # replies may have come since
+    settings = settings or Settings(made.exam["benchmark"])
+    check_judges(made, judges, settings)
+    section = check_ask(settings)
+    asking = local.Asking(
+        roots=Roots({}),
+        seconds=number_in(section, "seconds", "ask"),
+        command=settings.command,
+        tell=tell,
+        allowed=allowed_here(settings.allow_remote, Path.cwd()),
+    )
+    rulings = Rulings(made, asking)
+    panel = Panel.of(judges or load("benchmarks", made.exam["benchmark"]).JUDGES)
+    others = [other for other in panels(made) if other != panel.folder and not brought(made, other)]
+    for one in (panel, *(panel_of(made, other) for other in others)):  # replies may have come since
+        without = judge_run(made, one, rulings.of)
+        if without:
+            tell(f"{one.label}: {without} replies have no verdict, because the judge's model did not rule on them")
+    for note in rulings.notes:
+        tell(note)
     return panel.folder
 
 

@@ -29,6 +29,8 @@ class Settings:
     """`SECTION.key` -> value; sections are the benchmark's name, `ask` and `score`."""
     judges: tuple[str, ...] = ()
     """Empty: those of the benchmark."""
+    allow_remote: tuple[str, ...] = ()
+    """Archives whose data may be sent to models of other machines although their terms are not open."""
     seed: int = 0
     seeds: int = 1
     samples: int = 1
@@ -120,7 +122,7 @@ def _is_shard(value: Any) -> bool:
 
 WANTED: dict[str, tuple[str, Callable[[Any], bool]]] = {
     **dict.fromkeys(("benchmark", "protocol", "conditions", "engine", "out"), ("text", _is_text)),
-    **dict.fromkeys(("models", "judges"), ("names", _are_texts)),
+    **dict.fromkeys(("models", "judges", "allow_remote"), ("names", _are_texts)),
     **dict.fromkeys(("data", "set"), ("a mapping of texts", _are_pairs)),
     **dict.fromkeys(("seed", "seeds", "samples"), ("a whole number", _is_whole)),
     "limit": ("a whole number or None", lambda value: value is None or _is_whole(value)),
@@ -225,7 +227,7 @@ def _typed(key: str, value: Any, path: Path) -> Any:
         if not isinstance(value, dict):
             raise wrong("a table")
         return dict(_flat(value))
-    if key in ("models", "judges"):
+    if key in ("models", "judges", "allow_remote"):
         if not isinstance(value, list) or not all(isinstance(name, str) for name in value):
             raise wrong("a list of names")
         return tuple(value)

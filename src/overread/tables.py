@@ -40,6 +40,8 @@ Terms = Literal["open", "credentialed", "local-only"]
 Level = Literal["tensor", "sent", "none"]
 
 QUESTION_KINDS: tuple[str, ...] = typing.get_args(QuestionKind)
+TERMS: tuple[str, ...] = typing.get_args(Terms)
+"""From the most open to the strictest."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -28,8 +28,8 @@ def vetted(settings: Settings) -> Settings:
     exam_of(settings, module)
     for name in module.METRICS:
         load("metrics", name)
-    Panel.of(settings.judges or module.JUDGES)
-    for text in settings.models:
+    judges = Panel.of(settings.judges or module.JUDGES)
+    for text in (*settings.models, *judges.models.values()):
         check_model(text)
     check_ask(settings)
     there = [seat.model for seat in Run(settings.folder).seats()] if Run.exists(settings.folder) else []

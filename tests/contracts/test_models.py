@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -34,7 +35,8 @@ from overread.tables import Case, Dialogue, Key, Question, Turn, canonical
 
 HERE = Path(__file__).parent
 EXAMPLE = str(HERE / "examples" / "model.py")
-NEEDS = {"foreign": f"[script={HERE / 'foreign_script.py'}]"}
+CHAT = f"serve={sys.executable} {HERE.parent / 'models' / 'chat_server.py'} {{port}},url=http://127.0.0.1:{{port}}/v1"
+NEEDS = {"foreign": f"[script={HERE / 'foreign_script.py'}]", "openai_chat": f"[model=toy,{CHAT}]"}
 """What must be said of models that cannot be had by their name alone."""
 
 SPECS = [

@@ -20,6 +20,13 @@ from overread.report.texts import clean
 from overread.runs.folder import Run
 from overread.settings import Settings, parse_pairs, parse_shard, read_run_file
 
+allow_remote_option = click.option(
+    "--allow-remote",
+    multiple=True,
+    metavar="ARCHIVE",
+    help="Your agreement on these data allows sending them to the models' servers.",
+)
+
 
 @main.command("demo")
 @click.option("--out", default="runs/demo", show_default=True, metavar="DIR", help="Where the runs and the page go.")
@@ -63,6 +70,7 @@ def list_command(what: str | None, json_: bool) -> None:
     "--set", "sets", multiple=True, metavar="K=V", help="BENCHMARK.key=value, ask.key=value, score.key=value."
 )
 @click.option("--judge", "judges", multiple=True, metavar="JUDGE", help="Instead of the benchmark's judges.")
+@allow_remote_option
 @click.option("--seed", type=int, help="The first seed; everything drawn comes from it.")
 @click.option("--seeds", type=int, help="Seeds a question is asked at, counted up from the first.")
 @click.option("--samples", type=int, help="Samples a question is asked for at each seed.")
@@ -84,7 +92,7 @@ def run_command(benchmark: str | None, run_file: str | None, dry: bool, json_: b
     if not settings.models:
         raise BadInput("no model was named", where="--model", do="name at least one, such as --model chance")
     with progress_bar() as progress:
-        made, notes = pipeline.run(settings, progress)
+        made, notes = pipeline.run(settings, progress, lambda text: click.echo(f"note: {clean(text)}", err=True))
     for note in notes:
         click.echo(f"note: {clean(note)}", err=True)
     _headlines([made], json_)
@@ -113,10 +121,13 @@ def _settings(benchmark: str | None, run_file: str | None, given: dict[str, Any]
 @main.command("judge")
 @click.argument("run", type=click.Path(path_type=Path))
 @click.option("--judge", "judges", multiple=True, metavar="JUDGE", help="Instead of the benchmark's judges.")
-def judge_command(run: Path, judges: tuple[str, ...]) -> None:
-    """Judge the replies of a run (again), beside the verdicts that it has."""
+@allow_remote_option
+def judge_command(run: Path, judges: tuple[str, ...], allow_remote: tuple[str, ...]) -> None:
+    """Judge the replies of a run (again), beside the verdicts that it has. A judge may be a model: NAME[MODEL]."""
     made = Run(run)
-    label = pipeline.judge(made, judges)
+    command = ("overread", *sys.argv[1:])
+    settings = Settings(made.exam["benchmark"], allow_remote=allow_remote, command=command)
+    label = pipeline.judge(made, judges, settings, lambda text: click.echo(f"note: {clean(text)}", err=True))
     click.echo(f"The verdicts lie in {made.folder / 'verdicts' / label}; `overread score {run}` counts them", err=True)
 
 

@@ -8,8 +8,9 @@ from typing import Any
 
 import polars as pl
 
-from overread.catalog import describe
+from overread.catalog import describe, load
 from overread.engines.candidates import parse_model
+from overread.engines.loads import load_of
 from overread.engines.posing import Poser, Wanted
 from overread.pipeline import compile_exam
 from overread.report.texts import clean, json_text
@@ -71,7 +72,19 @@ def _cost(made: Run, settings: Settings) -> dict[str, Any]:
         "models that are asked everything": [text for text in forms if text not in (*blind, *once_loaded)],
         "models that never look, asked under plain alone": blind,
         "models that say only once they are loaded whether they look": once_loaded,
+        **_estimates(made, settings),
     }
+
+
+def _estimates(made: Run, settings: Settings) -> dict[str, Any]:
+    """What each model that can tell will cost, each question sent with all that precedes it."""
+    found: dict[str, Any] = {}
+    for text in settings.models:
+        wanted, setting = parse_model(text)
+        if "estimate" in describe("models", wanted).functions:
+            told = load("models", wanted).estimate(setting, load_of(made, settings.seeds * settings.samples))
+            found[f"estimate of {text}"] = [f"{name}: {value}" for name, value in told.items()]
+    return found
 
 
 def _text(document: dict[str, Any]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import functools
 import math
 import re
 from collections.abc import Callable, Iterable, Mapping
@@ -13,7 +14,7 @@ from overread.catalog import file_hash, is_path, load, split_variant
 from overread.errors import BadInput, OverreadError
 from overread.media.reader import check_form
 from overread.models import contract
-from overread.models.contract import ExamTables, Fitted, Model, Setting
+from overread.models.contract import ExamTables, Fitted, Load, Model, Setting
 from overread.runs.folder import Seat
 from overread.tables import canonical, content_id
 
@@ -58,6 +59,13 @@ def check_model(text: str) -> None:
         raise BadInput(what, where=f"--model {text}", do="mend its file") from error
 
 
+def remote_of(text: str) -> str:
+    """The host that a model sends everything to; empty for one of this machine. Nothing is loaded."""
+    wanted, setting = parse_model(text)
+    module = load("models", wanted)
+    return str(module.remote(setting)) if hasattr(module, "remote") else ""
+
+
 @dataclasses.dataclass(frozen=True, slots=True)
 class Candidate:
     """A model as the user named it, with what it says of itself."""
@@ -72,6 +80,10 @@ class Candidate:
     """Gives it ready to be asked, fitted where it may be; called again, it gives a fresh one."""
     provenance: Mapping[str, Any]
     """Where its replies come from, as far as it can tell: versions, devices. Not part of its identity."""
+    remote: str = ""
+    """The host that everything is sent to; empty for a model of this machine."""
+    estimate: Callable[[Load], Mapping[str, Any]] | None = None
+    """What asking will cost, for models that can tell."""
 
 
 def seat_candidate(text: str, exam: Callable[[], ExamTables], media: Iterable[str]) -> Candidate:
@@ -109,7 +121,17 @@ def seat_candidate(text: str, exam: Callable[[], ExamTables], media: Iterable[st
     def ready() -> Model:
         return fitted(next(models, None) or _loaded(module, setting, text))
 
-    return Candidate(seat, model, kinds, forms, int(getattr(module, "BATCH", 32)), ready, _plain(origin))
+    return Candidate(
+        seat,
+        model,
+        kinds,
+        forms,
+        batch=int(getattr(model, "batch", getattr(module, "BATCH", 32))),
+        ready=ready,
+        provenance=_plain(origin),
+        remote=remote_of(text),
+        estimate=functools.partial(module.estimate, setting) if hasattr(module, "estimate") else None,
+    )
 
 
 def _loaded(module: Any, setting: Setting, text: str) -> Model:

@@ -12,19 +12,21 @@ import platform
 import secrets
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
 
 import polars as pl
 
 from overread.engines.candidates import Candidate
 from overread.engines.checking import failed
+from overread.engines.loads import load_of, spent_by
 from overread.engines.origin import origin
 from overread.engines.posing import Poser, Wanted, group
 from overread.engines.receipts import Proof, Receipts, Witness, fault
 from overread.engines.taking import HANGS_ENOUGH, Taken, Taker, close_model, slot_of
 from overread.exam.survey import rank
 from overread.media.reader import MediaReader
-from overread.models.contract import Answer, Pending, Posed
+from overread.models.contract import Answer, Model, Pending, Posed
 from overread.quick import quick
 from overread.roots import Roots
 from overread.runs.folder import Run, write_json
@@ -59,12 +61,18 @@ class Asking:
     command: tuple[str, ...] = ()
     progress: Callable[[str, int, int], None] = lambda model, done, whole: None
     """Is told model, questions done and questions to do."""
+    tell: Callable[[str], None] = lambda text: None
+    """Is told, before anything is asked, what it will cost."""
+    allowed: tuple[str, ...] = ()
+    """Archives whose data may be sent to another machine whatever their terms; recorded with the worker."""
+    spent: tuple[Mapping[str, Any], ...] = ()
+    """Usage of replies to the same model that lie elsewhere and count against the same limit."""
 
 
 def ask(run: Run, candidates: Sequence[Candidate], asking: Asking) -> list[str]:
     """Asks every candidate what it has not answered yet; returns what the user should know, a sentence each."""
     worker = f"{platform.node() or 'host'}-{os.getpid()}-{secrets.token_hex(3)}"
-    register(run, candidates, asking, worker)
+    register(run, candidates, asking, worker, _estimates(run, candidates, asking))
     notes: list[str] = []
     with ReplyWriter(run.folder, worker) as writer:
         for candidate in candidates:
@@ -72,7 +80,22 @@ def ask(run: Run, candidates: Sequence[Candidate], asking: Asking) -> list[str]:
     return notes
 
 
-def register(run: Run, candidates: Sequence[Candidate], asking: Asking, worker: str) -> None:
+def _estimates(run: Run, candidates: Sequence[Candidate], asking: Asking) -> dict[str, Any]:
+    """What each model that can tell will cost, told before the first question."""
+    found: dict[str, Any] = {}
+    for candidate in candidates:
+        if candidate.estimate is None:
+            continue
+        repeats = len(candidate.seat.repeats(asking.seed, asking.seeds, asking.samples))
+        found[candidate.seat.model] = dict(candidate.estimate(load_of(run, repeats)))
+        said = ", ".join(f"{name} {value}" for name, value in found[candidate.seat.model].items())
+        asking.tell(f"{candidate.seat.model}: the whole exam is {said}")
+    return found
+
+
+def register(
+    run: Run, candidates: Sequence[Candidate], asking: Asking, worker: str, estimates: Mapping[str, Any]
+) -> None:
     """Writes who asks, with what, on which machine."""
     document = {
         "schema": SCHEMA_VERSION,
@@ -84,6 +107,9 @@ def register(run: Run, candidates: Sequence[Candidate], asking: Asking, worker: 
         **origin(),
         "models": [dataclasses.asdict(candidate.seat) for candidate in candidates],
         "environments": {c.seat.model: c.provenance for c in candidates if c.provenance},
+        "remote": {c.seat.model: c.remote for c in candidates if c.remote},
+        "allow_remote": list(asking.allowed),
+        "estimates": dict(estimates),
     }
     write_json(run.folder / "workers" / f"{worker}.json", document)
 
@@ -95,7 +121,7 @@ class _Asker:
         self.run, self.candidate, self.asking, self.writer = run, candidate, asking, writer
         self.identity = candidate.seat.identity
         self.replies = ReplyReader(run.folder)
-        self.taker = Taker(candidate.ready, asking.seconds)
+        self.taker = Taker(self._ready, asking.seconds)
         self.receipts = Receipts()
         self.tried: set[tuple[str, int, int]] = set()
         self.done = self.whole = self.failed = 0
@@ -117,6 +143,14 @@ class _Asker:
             self.taker.close()
             close_model(self.candidate.model)
         return self._notes()
+
+    def _ready(self) -> Model:
+        """The model, ready to be asked; one that counts what it costs is told what this run has cost so far."""
+        model = self.candidate.ready()
+        begin = getattr(model, "begin", None)
+        if begin is not None:
+            begin([*self.asking.spent, *spent_by(self.run, self.identity)])
+        return model
 
     def _part(self, index: int, reader: MediaReader) -> None:
         start, stop = self.run.parts[index]
@@ -204,9 +238,10 @@ class _Asker:
             return
         for answers in self.taker.take(able):
             self._record(answers, now)
+            self.asking.progress(self.candidate.seat.model, self.done, self.whole)
 
     def _given_up(self) -> bool:
-        return self.taker.hung >= HANGS_ENOUGH or bool(self.blind)
+        return self.taker.hung >= HANGS_ENOUGH or bool(self.blind or self.taker.stopped)
 
     def _let_go(self, now: Standing) -> None:
         held, self.held = self.held, []
@@ -247,7 +282,7 @@ class _Asker:
             return answer
         given = posed.look.given if isinstance(posed.look, Witness) else {}
         reason = fault(posed, pending, answer, given) or self.blind or self.proof.fault(answer, given)
-        return failed(slot_of(answer), reason) if reason else answer
+        return dataclasses.replace(failed(slot_of(answer), reason), usage=answer.usage) if reason else answer
 
     def _reply(self, pending: Pending, answer: Answer, receipts: Sequence[Receipt], now: Standing) -> Reply:
         question = pending.question
@@ -296,6 +331,8 @@ class _Asker:
             )
         if taker.hung >= HANGS_ENOUGH:
             notes.append(f"{name}: given up after it hung {taker.hung} times; its other questions were not asked")
+        if taker.stopped:
+            notes.append(f"{name}: {taker.stopped}; the same command goes on with what is missing")
         if taker.unknown or taker.repeated:
             notes.append(f"{name}: answered {taker.unknown} questions that nobody asked and {taker.repeated} twice")
         return notes

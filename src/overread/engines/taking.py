@@ -12,7 +12,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from overread.engines.checking import checked, failed, is_answer
-from overread.errors import ModelFault, OverreadError
+from overread.errors import ModelFault, OverreadError, Stopped
 from overread.models.contract import Answer, Model, Pending, Posed
 
 Slot = tuple[str, int, int]
@@ -51,6 +51,8 @@ class Taker:
         """Answers to questions that had one already."""
         self.hung = 0
         self.raised = 0
+        self.stopped = ""
+        """Why the model is to be asked no more; what it has not answered then stays missing."""
 
     def take(self, batch: Sequence[Posed]) -> Iterator[list[Taken]]:
         """One answer to each pending question of each dialogue, failed ones included, as they come.
@@ -64,11 +66,14 @@ class Taker:
         try:
             yield from self._collect(batch, left)
             reason = "the model gave no answer"
+        except Stopped as stop:
+            self.stopped = stop.what
+            return
         except ModelFault as error:
             reason = str(error)
             if len(batch) > 1:
                 for posed in batch:
-                    if self.hung >= self._hangs:
+                    if self.hung >= self._hangs or self.stopped:
                         return
                     open_ones = tuple(pending for pending in posed.questions if slot_of(pending) in left)
                     if open_ones:
@@ -127,6 +132,8 @@ class Taker:
             last = come[-1]
             if last is None:
                 return
+            if isinstance(last, Stopped):
+                raise last
             if isinstance(last, BaseException):
                 self.raised += 1
                 raise ModelFault(_why(last)) from last

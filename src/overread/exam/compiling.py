@@ -20,7 +20,7 @@ from overread.exam.survey import Asked, Partner, Survey, answers_of
 from overread.exam.waves import Step, plan
 from overread.media.conditions import BLIND, TEXT_PROBES, vary
 from overread.quick import quick
-from overread.tables import Dialogue, Key, Question, Turn
+from overread.tables import TERMS, Dialogue, Key, Question, Turn
 
 _key, _question, _turn = quick(Key), quick(Question), quick(Turn)
 
@@ -134,7 +134,7 @@ class _Item:
             patient=script.case.patient,
             item=script.item,
             condition=condition,
-            terms=script.case.terms,
+            terms=max(script.case.terms, partner.terms if partner else "open", key=TERMS.index),
             media=shown,
             turns=tuple(turns.turns),
             place=self.part.stop,

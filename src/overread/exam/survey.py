@@ -14,7 +14,7 @@ from collections.abc import Iterable, Sequence
 
 from overread.exam.script import Script
 from overread.media.conditions import seeded
-from overread.tables import Media
+from overread.tables import TERMS, Media, Terms
 
 BLIND_SHARE = 0.2
 BLIND_QUESTIONS = 200
@@ -41,9 +41,12 @@ class Partner:
     patient: str
     media: dict[str, tuple[Media, ...]] = dataclasses.field(default_factory=dict)
     answers: dict[Asked, int] = dataclasses.field(default_factory=dict)
+    terms: Terms = "open"
+    """The strictest of its cases'."""
 
     def add(self, script: Script) -> None:
         """Takes up one more script of the same item."""
+        self.terms = max(self.terms, script.case.terms, key=TERMS.index)
         self.media[script.name] = script.shown_media()
         self.answers.update(answers_of(script))
 

@@ -5,6 +5,13 @@
     VARIANTS = ()           optional: names for `judge:variant`
     def judge(table: polars.DataFrame) -> polars.DataFrame
 
+A judge that is itself a model has beside these
+
+    def ask(table: polars.DataFrame) -> list[str | None]    for each reply what the model is asked; None: nothing
+
+and is named with its model in brackets: `rubric[openai_chat[model=NAME]]`. What the model says comes to `judge` in one
+more column, `ruling`; a reply that it was to be asked about and did not rule on is not in the table.
+
 `table` has one row a reply, with the columns of `COLUMNS`; what comes back has the columns of `FINDING`, one row a
 reply of the table, in the same order. A judge never guesses: what it cannot read is `unreadable`, credit 0.
 """
@@ -37,6 +44,9 @@ COLUMNS: dict[str, pl.DataType] = {
     "blob": pl.String(),
 }
 """What a judge gets of each reply, its question and its key."""
+
+RULING = "ruling"
+"""The column of what the model of a judge has said."""
 
 FINDING: dict[str, pl.DataType] = {
     "reply": pl.String(),

@@ -7,11 +7,16 @@
     SAMPLES = True          optional: False where another seed or sample cannot give another answer
     BATCH = 32              optional: how many dialogues it likes to be given at once
     def check(setting: Setting) -> None     optional: refuses what it cannot be told, before anything is compiled
+    def remote(setting: Setting) -> str     optional: the host that it sends everything to; empty: none
+    def estimate(setting: Setting, load: Load) -> Mapping     optional: what asking all of it will cost, by name
     def load(setting: Setting) -> Model
 
-Optional on the object: attributes `kinds`, `forms` and `samples`, which override what the file says, for models that
-know it only once they are loaded; `provenance()`, a mapping of versions and devices that is only recorded; `close()`,
-called when the engine is done with it.
+Optional on the object: attributes `kinds`, `forms`, `samples` and `batch`, which override what the file says, for
+models that know it only once they are loaded; `begin(usages)`, called before the first question with the usage of the
+replies that the run has from it already, which may take its time; `provenance()`, a mapping of versions and devices
+that is only recorded; `close()`, called when the engine is done with it. A model that raises `Stopped` is asked no
+more: what it has not answered stays missing for the next run. What is not open is sent to no `remote` host unless the
+user allows it (`overread.terms`).
 
 `answer` gets dialogues and yields answers, in any order, as early as it has them. The engine adds identity, prompt hash
 and provenance, checks the receipts, and turns whatever goes wrong into failed replies with a reason.
@@ -39,6 +44,19 @@ class Setting:
     name: str
     variant: str = ""
     options: Mapping[str, str] = dataclasses.field(default_factory=dict)
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Load:
+    """How much a model would be asked, every question sent with all that precedes it."""
+
+    questions: int
+    messages: int
+    characters: int
+    pictures: int = 0
+    """Positions (frames, slices) of the media that say which of them are shown."""
+    whole: Mapping[str, int] = dataclasses.field(default_factory=dict)
+    """By kind, how many media are shown whole."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
