@@ -165,21 +165,34 @@ def describe(kind: str, text: str) -> Entry:
 def load(kind: str, text: str) -> ModuleType:
     """Imports the file of an entry, and checks that it has the constants that its contract asks for."""
     entry = describe(kind, text)
-    path = Path(entry.path)
-    if path.suffix == CASES:
-        module = _bound(kind, path.resolve())
-    elif path.parent == _HERE / kind:
-        module = importlib.import_module(f"overread.{kind}.{entry.name}")
-    elif entry.module:
-        module = importlib.import_module(entry.module)
-    else:
-        module = _load_path(path.resolve())
+    try:
+        module = _module(kind, entry)
+    except ModuleNotFoundError as error:
+        extra = _EXTRAS.get((error.name or "").partition(".")[0])
+        if extra is None:
+            raise
+        raise BadInput(
+            f"{text} needs {error.name}, which is not installed", do=f"pip install 'overread[{extra}]'"
+        ) from error
     _check(kind, module, entry.path)
-    if kind == "benchmarks" and path.suffix != CASES:
+    if kind == "benchmarks" and Path(entry.path).suffix != CASES:
         for constant, named in _BRINGS.items():
-            names = tuple(_bring(named, name, path) for name in getattr(module, constant))
+            names = tuple(_bring(named, name, Path(entry.path)) for name in getattr(module, constant))
             setattr(module, constant, names)
     return module
+
+
+_EXTRAS = {"torch": "hf", "transformers": "hf", "accelerate": "hf", "openai": "api", "h5py": "hdf5"}
+"""Which extra brings a library that only some models and files need."""
+
+
+def _module(kind: str, entry: Entry) -> ModuleType:
+    path = Path(entry.path)
+    if path.suffix == CASES:
+        return _bound(kind, path.resolve())
+    if path.parent == _HERE / kind:
+        return importlib.import_module(f"overread.{kind}.{entry.name}")
+    return importlib.import_module(entry.module) if entry.module else _load_path(path.resolve())
 
 
 def _bound(kind: str, file: Path) -> ModuleType:

@@ -7,6 +7,7 @@ Each stage reads what the one before wrote into the run folder, part by part, an
 
 from __future__ import annotations
 
+import dataclasses
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -30,6 +31,7 @@ from overread.roots import Roots
 from overread.ruling import Rulings
 from overread.runs.folder import EXAM_TABLES, Run, part_name, write_json
 from overread.runs.parts import write_part
+from overread.runs.replies import being_asked, finished
 from overread.settings import Settings, bases_in, number_in, whole_in, yes_in
 from overread.tables import SCHEMA_VERSION, Case, Clean, schema
 from overread.terms import allowed_here, check_terms
@@ -47,11 +49,36 @@ def run(
     made = compile_exam(settings)
     check_kinds(made, settings.judges)
     check_judges(made, settings.judges, settings)
-    notes = ask(made, settings, progress, tell)
-    judge(made, settings.judges, settings, notes.append)
-    score(made, settings)
-    report(made)
-    return made, notes
+    notes = ask(made, with_floors(made, settings), progress, tell)
+    return made, notes + conclude(made, settings)
+
+
+def conclude(made: Run, settings: Settings) -> list[str]:
+    """Replies -> verdicts, scores and page; again where another process finished asking meanwhile.
+
+    Each process on a run does so after its last reply, and one that had looked before must not have the last word.
+    Where somebody still asks, he will be the one.
+    """
+    while True:
+        before, notes = finished(made.folder), list[str]()
+        judge(made, settings.judges, settings, notes.append)
+        score(made, settings)
+        report(made)
+        if being_asked(made.folder) or finished(made.folder) == before:
+            return notes
+
+
+def with_floors(made: Run, settings: Settings) -> Settings:
+    """The settings with chance and the priors among the models, which cost nothing; not under `--conditions none`."""
+    if settings.conditions == "none":
+        return settings
+    chained = any(
+        questions["dialogue"].is_duplicated().any()
+        for index in range(len(made.parts))
+        for questions in [made.part("questions", index, ["dialogue"])]
+    )
+    floors = ("chance", "prior", *(("prior:chain",) if chained else ()))
+    return dataclasses.replace(settings, models=(*settings.models, *floors))
 
 
 def compile_exam(settings: Settings) -> Run:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from overread.engines.checking import checked, failed, is_answer
 from overread.errors import ModelFault, OverreadError, Stopped
 from overread.models.contract import Answer, Model, Pending, Posed
+from overread.runs.standing import TWICE
 
 Slot = tuple[str, int, int]
 """question, seed, sample"""
@@ -82,7 +83,8 @@ class Taker:
         yield [(*asked, failed(slot, reason)) for slot, asked in left.items()]
 
     def _collect(self, batch: Sequence[Posed], left: dict[Slot, tuple[Posed, Pending]]) -> Iterator[list[Taken]]:
-        answered: set[Slot] = set()
+        answered: dict[Slot, tuple[Posed, Pending]] = {}
+        voided: set[Slot] = set()
         enough = EXTRA + 2 * len(left) + self.unknown + self.repeated
         for answers in self._with_limit(batch):
             taken = []
@@ -90,10 +92,13 @@ class Taker:
                 slot = slot_of(answer) if is_answer(answer) else None
                 asked = left.pop(slot, None) if slot is not None else None
                 if asked is not None and slot is not None:
-                    answered.add(slot)
+                    answered[slot] = asked
                     taken.append((*asked, checked(answer)))
-                elif slot in answered:
+                elif slot is not None and slot in answered:
                     self.repeated += 1
+                    if slot not in voided:
+                        voided.add(slot)
+                        taken.append((*answered[slot], failed(slot, TWICE)))
                 else:
                     self.unknown += 1
             yield taken

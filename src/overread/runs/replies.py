@@ -145,6 +145,16 @@ def _text(value: Any) -> str:
     return _QUOTED(canonical(value)) if kind is Json else _ENCODE(value)
 
 
+def finished(folder: Path) -> frozenset[str]:
+    """The names of the parts that workers have finished."""
+    return frozenset(path.name for path in (folder / "replies").glob("*.parquet"))
+
+
+def being_asked(folder: Path) -> bool:
+    """Whether lines of a worker lie there that are not a part yet: it asks, or was killed."""
+    return any((folder / "replies").glob("*.jsonl"))
+
+
 def parse_lines(path: Path, offset: int) -> tuple[pl.DataFrame, pl.DataFrame, int]:
     """The replies and receipts that stand in a worker's file from a byte on, and up to which byte it is whole."""
     try:

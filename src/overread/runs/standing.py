@@ -3,6 +3,7 @@
 A question can have several replies: two processes asked it, a worker was lost, it failed and was asked again, or the
 reply in its history changed. Exactly one counts. The rule, in this order:
 
+0. its worker did not void it: a model that answers a question twice has answered nothing;
 1. its prompt hash is that of the history as it stands now (a changed parent makes its followers stale);
 2. answered or refused before failed;
 3. the earliest; then the smallest worker name and id, so that everybody decides alike.
@@ -21,8 +22,11 @@ from overread.tables import content_id
 Slot = tuple[str, str, int, int]
 """One place for a reply: question, identity, seed, sample."""
 
+TWICE = "the model answered this question twice"
+"""The reason of a failed reply that voids what its worker had recorded of the question before."""
+
 COLUMNS = [
-    "id", "question", "place", "identity", "seed", "sample", "prompt", "status",
+    "id", "question", "place", "identity", "seed", "sample", "prompt", "status", "reason",
     "text", "choice", "number", "at", "provenance",
 ]  # fmt: skip
 """What of a reply decides whether it counts."""
@@ -44,7 +48,7 @@ class Standing:
 
 def standing(questions: pl.DataFrame, replies: pl.DataFrame) -> Standing:
     """Decides for one part; `questions` and `replies` are those of whole items."""
-    ordered = replies.sort([pl.col("status") == "failed", "at", "provenance", "id"])
+    ordered = _not_void(replies).sort([pl.col("status") == "failed", "at", "provenance", "id"])
     free = questions.filter(pl.col("parents").list.len() == 0).select("place", expected="prompt")
     counted = [_first(ordered.join(free, on="place").filter(pl.col("prompt") == pl.col("expected")).drop("expected"))]
     shown = set(questions["parents"].explode().drop_nulls())
@@ -64,6 +68,16 @@ def standing(questions: pl.DataFrame, replies: pl.DataFrame) -> Standing:
             counted.append(_first(candidates.filter(pl.Series(valid, dtype=pl.Boolean))))
             _hear(counted[-1], rows, shown, said)
     return Standing(pl.concat(counted), said)
+
+
+def _not_void(replies: pl.DataFrame) -> pl.DataFrame:
+    twice = replies.filter((pl.col("status") == "failed") & (pl.col("reason") == TWICE))
+    if twice.is_empty():
+        return replies
+    slot = ["place", "identity", "seed", "sample", "provenance"]
+    return replies.filter(pl.col("status") == "failed").vstack(
+        replies.filter(pl.col("status") != "failed").join(twice.select(slot), on=slot, how="anti")
+    )
 
 
 def _first(replies: pl.DataFrame) -> pl.DataFrame:
