@@ -4,6 +4,7 @@
     cases/ dialogues/ questions/ key/     the exam, in parts of whole items
     workers/NAME.json                     each process that asked: command, versions, models and their identity
     replies/ receipts/ blobs/             what models said (`overread.runs.replies`)
+    rulings/JUDGE/BATCH/                  what judges' models were asked, each batch a run folder (`overread.ruling`)
     verdicts/JUDGE/ scores/ clean/ report.html    what became of it
 
 Nothing is locked and nothing is changed in place: files are written whole and renamed, workers append to files of
