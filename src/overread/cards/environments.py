@@ -44,8 +44,8 @@ class Environment:
     after: tuple[str, ...] = ()
     """Packages that are built against the installed torch, and so come last."""
     sources: tuple[Mapping[str, str], ...] = ()
-    """Code that no package index has: repository and commit. Several may hold a package of one name, so a script puts on
-    its path what its card names: `{sources}/NAME`."""
+    """Code that no package index has: repository and commit. Several may hold a package of one name, so a script puts
+    on its path what its card names: `{sources}/NAME`."""
     needs: tuple[str, ...] = ()
     """What the machine must have: a compiler, a driver."""
     unresolved: str = ""

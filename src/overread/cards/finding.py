@@ -12,6 +12,7 @@ from overread.cards.environments import interpreter, read_environment
 from overread.cards.places import CARDS, envs, staged
 from overread.errors import BadInput
 from overread.models.contract import Setting
+from overread.paths import is_file
 
 _BY_PATH = re.compile(r"^(?P<path>.+\.toml)(?::(?P<variant>[^/\\:]+))?$")
 
@@ -28,7 +29,7 @@ def find_card(text: str) -> tuple[Card, str] | None:
     if by_path is not None:
         return read_card(Path(by_path["path"])), by_path["variant"] or ""
     name, _, variant = text.partition(":")
-    if not (CARDS / f"{name}.toml").is_file():
+    if not is_file(CARDS / f"{name}.toml"):
         return None
     return cards()[name], variant
 

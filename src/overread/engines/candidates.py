@@ -1,4 +1,4 @@
-"""The models of a run as the user named them: `NAME:variant[key=value,...]`, the name of a card, or a path of either."""
+"""The models of a run as the user named them: `NAME:variant[key=value,...]`, a card's name, or the path of either."""
 
 from __future__ import annotations
 
