@@ -34,7 +34,10 @@ from overread.tables import Case, Dialogue, Key, Question, Turn, canonical
 
 HERE = Path(__file__).parent
 EXAMPLE = str(HERE / "examples" / "model.py")
-NEEDS = {"foreign": f"[script={HERE / 'foreign_script.py'}]"}
+NEEDS = {
+    "foreign": f"[script={HERE / 'foreign_script.py'}]",
+    "upstream_ecg": f"[path={HERE.parent / 'models' / 'upstream' / 'looks.py'}]",
+}
 """What must be said of models that cannot be had by their name alone."""
 
 SPECS = [
