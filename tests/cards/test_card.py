@@ -167,6 +167,8 @@ def test_every_card_names_an_adapter_that_takes_its_options(name: str) -> None:
             told = parse_model(f"{name}:{variant}" if variant else name)[1].options
             assert read_options(told, name).path == varied.weights
     assert card.adapter in {"", *ADAPTERS}
+    if card.adapter in ("clip", "openai_chat") and card.adapter in catalog.entries("models"):
+        catalog.load("models", card.adapter).check(parse_model(name)[1])
     if card.adapter == "foreign":
         assert set(card.options) >= {"python", "script"} and card.environment
 

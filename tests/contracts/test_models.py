@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import runpy
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -36,9 +37,10 @@ HERE = Path(__file__).parent
 EXAMPLE = str(HERE / "examples" / "model.py")
 NEEDS = {
     "foreign": f"[script={HERE / 'foreign_script.py'}]",
+    "clip": "[path=WEIGHTS/tiny-clip,device=cpu]",
     "upstream_ecg": f"[path={HERE.parent / 'models' / 'upstream' / 'looks.py'}]",
 }
-"""What must be said of models that cannot be had by their name alone."""
+"""What must be said of models that cannot be had by their name alone; weights are built where WEIGHTS stands."""
 
 SPECS = [
     f"{text}{NEEDS.get(name, '')}"
@@ -96,8 +98,14 @@ def seated(spec: str, run: Run) -> Candidate:
 
 
 @pytest.fixture(params=SPECS, ids=lambda spec: str(spec).rpartition("/")[2])
-def spec(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
+def spec(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> str:
+    text = str(request.param)
+    if "WEIGHTS" not in text:
+        return text
+    folder = tmp_path_factory.getbasetemp() / "weights"
+    if not (folder / "tiny-clip").exists():
+        runpy.run_path(str(HERE.parent / "models" / "clip" / "towers.py"))["clip"](folder / "tiny-clip")
+    return text.replace("WEIGHTS", str(folder))
 
 
 @pytest.fixture

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import ast
 import importlib.util
-import re
 import sys
 import time
 from collections.abc import Iterable, Iterator, Mapping
@@ -28,10 +27,10 @@ from PIL import Image
 
 from overread.catalog import file_hash
 from overread.errors import BadInput, unknown_name
-from overread.exam.framing import Framing, load_framings
 from overread.media import sheet
 from overread.media.contract import Delivered
 from overread.media.deliver import digest
+from overread.models.asked import read_asked
 from overread.models.contract import Answer, Message, Pending, Posed, Seen, Setting
 from overread.models.upstream_names import PACKAGE, POLICIES, Conversation, Names, base64_image_encoder
 from overread.paths import is_file
@@ -72,7 +71,6 @@ class UpstreamEcg:
             self._name, self._model = self._build(setting)
         self._modality = str(getattr(self._model, "ecg_modality_base", "image"))
         self._drawn: tuple[str, Any] | None = None
-        self._asks = [Asked(framing) for framing in load_framings().values()]
         self.forms: Mapping[str, str] = self._forms()
 
     def identity(self) -> Mapping[str, Any]:
@@ -152,11 +150,10 @@ class UpstreamEcg:
 
     def _asked(self, text: str, options: tuple[str, ...] | None) -> tuple[str, list[str]]:
         """A turn's question and options apart; where its framing is not known, the whole text is the question."""
-        for asked in self._asks:
-            found = asked.read(text)
-            if found is not None:
-                return found[0], found[1] if options is None else list(options)
-        return text, list(options or ())
+        found = read_asked(text)
+        if found is None:
+            return text, list(options or ())
+        return found[0], found[1] if options is None else list(options)
 
     def _hand(self, given: Delivered, medium: Media, handed: dict[Media, tuple[Delivered, Any]]) -> tuple[Any, Any]:
         """The signal and the picture of an ECG, as a class is handed them."""
@@ -200,36 +197,6 @@ class UpstreamEcg:
             whole = content[0] if len(content) == 1 else digest("|".join(content))
             found.append(Seen("sent", medium, "+".join(taken), given.indices, tuple(map(int, shape)), whole))
         return tuple(found)
-
-
-class Asked:
-    """Reads the question and the options back from the text of a turn, by the words that framed it."""
-
-    def __init__(self, framing: Framing) -> None:
-        words = framing.words
-        self._option = re.compile(_pattern(words["option"], "option"))
-        self._frames = [re.compile(_pattern(words[name], "question", "options"), re.DOTALL) for name in _FRAMES]
-
-    def read(self, text: str) -> tuple[str, list[str]] | None:
-        """Question and options; None where the text was framed otherwise."""
-        for frame in self._frames:
-            match = frame.fullmatch(text)
-            if match is None:
-                continue
-            lines = [self._option.fullmatch(line) for line in match["options"].split("\n")]
-            if all(lines):
-                return match["question"], [line["option"] for line in lines if line]
-        return None
-
-
-_FRAMES = ("choice", "choice_many")
-
-
-def _pattern(words: str, *names: str) -> str:
-    pattern = re.escape(words)
-    for name in names:
-        pattern = pattern.replace(re.escape(f"{{{name}}}"), f"(?P<{name}>.+)", 1)
-    return pattern
 
 
 def _run(path: Path, source: str) -> ModuleType:
