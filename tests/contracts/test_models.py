@@ -117,7 +117,11 @@ def sittings(
     found: list[tuple[Run, Candidate, list[Posed]]] = []
     for run in exams(dict(module.FORMS) or ({"ecg": "signal"} if spec.startswith("foreign") else {})):
         candidate = seated(spec, run)
-        found.append((run, candidate, posed_of(run, candidate.forms, sorted(candidate.kinds))))
+        if asked := posed_of(run, candidate.forms, sorted(candidate.kinds)):
+            found.append((run, candidate, asked))
+        else:
+            close(candidate.model)  # an exam that asks in kinds which it does not answer
+    assert found
     yield found
     for _, candidate, _ in found:
         close(candidate.model)

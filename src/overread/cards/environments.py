@@ -59,11 +59,12 @@ class Environment:
 
     @property
     def lock_hash(self) -> str:
-        """Tells one lock from another; empty where there is none."""
+        """Tells one lock, with all that is installed beside it, from another; empty where there is none."""
         if self.lock is None:
             return ""
         digest = hashlib.sha256(self.lock.read_bytes())
-        digest.update("\n".join((self.python, *self.torch, *self.after)).encode())
+        commits = (f"{source['repository']} {source['commit']}" for source in self.sources)
+        digest.update("\n".join((self.python, *self.torch, *self.after, *commits)).encode())
         return digest.hexdigest()[:16]
 
     @property
