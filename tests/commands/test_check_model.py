@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -117,3 +118,28 @@ def test_a_tiny_hugging_face_model_passes_by_card(tmp_path: Path, monkeypatch: p
     record = json.loads(done.stdout)
     assert set(record["media"]) == {"ecg"} and record["provenance"]["device"] == "cpu"
     assert record["options"]["path"] == "{weights}", "places of this machine are no part of the configuration"
+
+
+def test_an_exam_of_ones_own_ticks_the_second_box(tmp_path: Path, phantom_data: dict[str, str], cache: Path) -> None:
+    folder = tmp_path / "cases"
+    shutil.copytree(Path(phantom_data["phantoms"]) / "ecg", folder / "ecg")
+    headers = sorted((folder / "ecg").glob("*.hea"))[:10]
+    lines = []
+    for number, header in enumerate(headers):
+        asked = {"text": "Is it regular?", "options": ["Yes", "No"], "answer": ["Yes", "No"][number % 2]}
+        case = {"id": f"c{number}", "patient": f"p{number}", "media": [f"ecg/{header.name}"], "questions": [asked]}
+        lines.append(json.dumps(case))
+    (folder / "cases.jsonl").write_text("\n".join(lines) + "\n")
+    script = tmp_path / "peer.py"
+    script.write_text(PEER)
+    card = tmp_path / "peer.toml"
+    card.write_text(f"title = 'Peer'\nkind = 'answerer'\nadapter = 'foreign'\n[options]\nscript = '{script}'\n")
+    done = call("models", "check", card, "--on", folder / "cases.jsonl")
+    assert done.exit_code == 0, done.output
+    page = (cache / "envs" / "peer" / "README.md").read_text()
+    assert "- [ ] sanity exam on phantoms: never sat" in page and "- [x] sanity exam on real data" in page
+
+
+def test_an_exam_on_phantoms_does_not_pass_for_real_data() -> None:
+    done = call("models", "check", "ecg_solver", "--on", "ecg_steps")
+    assert done.exit_code == 2 and "on phantoms, not on real data" in done.output

@@ -24,6 +24,7 @@ from overread.cards.finding import find_card
 from overread.cards.places import cache
 from overread.cards.staging import stage
 from overread.cards.writing import write_folder
+from overread.catalog import load
 from overread.engines.candidates import Candidate, check_model, parse_model, seat_candidate
 from overread.engines.origin import origin
 from overread.errors import BadInput
@@ -109,6 +110,8 @@ def _prepare(
 
 def _settings(wish: Wish, text: str, candidate: Candidate, card: Card | None, run: Path) -> Settings:
     if wish.on:
+        if tuple(load("benchmarks", wish.on).ARCHIVES) == ("phantoms",):
+            raise BadInput("this exam is on phantoms, not on real data", where="--on", do="leave --on out")
         return Settings(wish.on, (text,), wish.data, conditions="blank,swap", limit=REAL_ITEMS, out=str(run))
     made = phantoms.build(cache() / "phantoms" / f"{phantoms.EDITION}-{PATIENTS}", patients=PATIENTS)
     media = card.media if card is not None else ()
