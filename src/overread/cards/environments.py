@@ -147,7 +147,8 @@ def build(environment: Environment) -> Path:
     else:
         _run([uv, "venv", "--quiet", "--no-project", "--python", environment.python, str(environment.place)])
         install = [uv, "pip", "install", "--quiet", "--no-config", "--python", str(python)]
-    _run([*install, "--require-hashes", "-r", str(environment.lock)])
+    # The lock is whole but for torch, which some of its packages need: nothing else may be looked for.
+    _run([*install, "--no-deps", "--require-hashes", "-r", str(environment.lock)])
     if environment.torch:
         _run([*install, "--constraint", str(_constraints(environment)), *environment.torch])
     if environment.after:
