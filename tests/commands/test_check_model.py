@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -143,3 +146,15 @@ def test_an_exam_of_ones_own_ticks_the_second_box(tmp_path: Path, phantom_data: 
 def test_an_exam_on_phantoms_does_not_pass_for_real_data() -> None:
     done = call("models", "check", "ecg_solver", "--on", "ecg_steps")
     assert done.exit_code == 2 and "on phantoms, not on real data" in done.output
+
+
+def test_the_launch_script_sits_an_exam(phantom_data: dict[str, str], tmp_path: Path) -> None:
+    assert call("models", "check", "ecg_solver", "--out", tmp_path).exit_code == 0
+    path = f"{Path(sys.executable).parent}:{os.environ['PATH']}"
+    words = ["ecg_steps", str(tmp_path / "run"), "--data", f"phantoms={phantom_data['phantoms']}", "--limit", "2"]
+    script = str(tmp_path / "ecg_solver" / "launch.sh")
+    for shard in ("1", "2"):
+        env = {**os.environ, "PATH": path, "SLURM_ARRAY_TASK_ID": shard, "SLURM_ARRAY_TASK_COUNT": "2"}
+        done = subprocess.run(["bash", script, *words], env=env, capture_output=True, text=True, check=False)
+        assert done.returncode in (0, 3), done.stderr
+    assert done.returncode == 0, "both shards together are the whole exam"

@@ -195,4 +195,5 @@ def _run(command: Sequence[str], folder: Path | None = None) -> None:
     done = subprocess.run(command, cwd=folder, env=_variables(), capture_output=True, text=True, check=False)
     if done.returncode:
         said = (done.stderr or done.stdout).strip()[-2000:]
-        raise BadInput(f"a step of building the environment fails:\n{said}", where=" ".join(command[:6]), do="mend it")
+        do = "mend what it says, or name an interpreter of your own: --model 'NAME[python=...]'"
+        raise BadInput(f"a step of building the environment fails:\n{said}", where=" ".join(command[:6]), do=do)
