@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -171,6 +172,7 @@ def test_every_card_names_an_adapter_that_takes_its_options(name: str) -> None:
         catalog.load("models", card.adapter).check(parse_model(name)[1])
     if card.adapter == "foreign":
         assert set(card.options) >= {"python", "script"} and card.environment
+        catalog.load("models", "foreign").check(parse_model(f"{name}[python={sys.executable}]")[1])
 
 
 def test_every_published_figure_has_a_source_and_every_kind_is_there() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -11,8 +12,10 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
+from overread.cards import environments
 from overread.cards.environments import BUILT, read_environment
 from overread.cli import main
+from overread.errors import BadInput
 
 pytestmark = pytest.mark.slow
 
@@ -65,6 +68,39 @@ def repository(folder: Path) -> tuple[Path, str]:
         subprocess.run([*git, *words], check=True)
     made = subprocess.run([*git, "rev-parse", "--short", "HEAD"], check=True, capture_output=True, text=True)
     return folder, made.stdout.strip()
+
+
+def test_without_uv_an_environment_is_built_by_pip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    version = f"{sys.version_info[0]}.{sys.version_info[1]}"
+    base = shutil.which(f"python{version}", path="/usr/bin:/usr/local/bin")
+    if base is None:
+        pytest.skip("this Python is not on the path by its version")
+    monkeypatch.setenv("OVERREAD_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("OVERREAD_ENVS", str(tmp_path / "envs"))
+    monkeypatch.setenv("PATH", f"{Path(base).parent}:/usr/bin:/bin")
+    monkeypatch.setattr(environments, "_uv", lambda: None)
+    folder = tmp_path / "envs" / "peer"
+    folder.mkdir(parents=True)
+    (folder / "requirements.txt").write_text(lock("numpy"))
+    (folder / "environment.toml").write_text(f'title = "Peer"\npython = "{version}"\n')
+    python = environments.build(read_environment("peer"))
+    done = subprocess.run([str(python), "-c", "import numpy"], check=False)
+    assert done.returncode == 0
+
+
+def test_an_environment_that_cannot_be_installed_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OVERREAD_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setenv("OVERREAD_ENVS", str(tmp_path / "envs"))
+    folder = tmp_path / "envs" / "peer"
+    folder.mkdir(parents=True)
+    version = f"{sys.version_info[0]}.{sys.version_info[1]}"
+    (folder / "environment.toml").write_text(f'title = "Peer"\npython = "{version}"\nunresolved = "no wheels"\n')
+    with pytest.raises(BadInput, match="no wheels"):
+        environments.build(read_environment("peer"))
+    (folder / "requirements.txt").write_text(re.sub("sha256:.{8}", "sha256:00000000", lock("numpy")))
+    with pytest.raises(BadInput, match="a step of building the environment fails"):
+        environments.build(read_environment("peer"))
+    assert not (read_environment("peer").place / BUILT).exists(), "what is half built is not taken for built"
 
 
 def test_an_environment_is_built_once_and_its_model_is_checked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
