@@ -1,6 +1,7 @@
 # make demo       everything once on made-up patients; the page is runs/demo/report.html
 # make test       the fast tests            make test-slow   kills, wheels and other tests of minutes
 # make lint       style, types, import rules, docs/cli.md    make lock    compile the locks anew (ARGS=--upgrade)
+# make lock-envs  compile the locks of the model families in envs/ (ARGS="llava m3d")
 # make clean      removes what make made, and keeps runs/
 # Needs Python 3.11 or newer with pip and venv (another one: PYTHON=python3.13). ARGS goes on to pytest or uv.
 PYTHON ?= python3
@@ -19,7 +20,7 @@ ifneq ($(strip $(PIP_INDEX_URL)),)
 export UV_DEFAULT_INDEX ?= $(PIP_INDEX_URL)
 endif
 
-.PHONY: demo test test-slow lint lock clean
+.PHONY: demo test test-slow lint lock lock-envs clean
 
 demo: .venv/.core
 	$(BIN)/overread demo
@@ -40,6 +41,9 @@ lint: .venv/.tools
 lock: .venv/.uv
 	$(COMPILE) -o requirements.txt
 	$(COMPILE) --extra test -c requirements.txt -o requirements-test.txt
+
+lock-envs: .venv/.uv
+	$(BIN)/python envs/lock.py $(ARGS)
 
 clean:
 	rm -rf .venv dist build .pytest_cache .mypy_cache .ruff_cache .import_linter_cache .hypothesis

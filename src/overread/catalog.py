@@ -6,7 +6,8 @@ other packages can offer theirs under the entry points `overread.benchmarks`, `o
 
 What a benchmark names by path (`METRICS = ("accuracy", "./my_metric.py")`) is looked for beside the benchmark's file,
 wherever the command is given, and from then on goes by its own name (`my_metric`). A file of cases (`cases.jsonl`) is
-the benchmark `own`, bound to that file, and so is its archive.
+the benchmark `own`, bound to that file, and so is its archive. A model may also be named by its card
+(`overread.cards`): what is loaded then is the file of the card's adapter.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ import sys
 from pathlib import Path
 from types import ModuleType
 
+from overread.cards.finding import cards, find_card
 from overread.errors import BadInput, unknown_name
 from overread.paths import is_file
 from overread.tables import content_id
@@ -140,6 +142,13 @@ def is_path(text: str) -> bool:
 
 def describe(kind: str, text: str) -> Entry:
     """The entry of a name, `name:variant` or path, checked to exist."""
+    found = find_card(text) if kind == "models" else None
+    if found is not None:
+        card = found[0].varied(found[1])
+        told = {"kind": card.kind, "weights": card.weights, "licence": card.licence}
+        adapter = describe(kind, card.adapter).constants if card.adapter.partition(":")[0] in entries(kind) else {}
+        constants = {**adapter, "VARIANTS": tuple(card.variants)}
+        return Entry(kind, card.name, card.title, {k: v for k, v in told.items() if v}, constants, str(card.path))
     if is_path(text):
         path = Path(text)
         if not is_file(path):
@@ -155,7 +164,7 @@ def describe(kind: str, text: str) -> Entry:
     name, variant = split_variant(text)
     known = {**entries(kind), **{named: entry for (of, named), entry in _brought.items() if of == kind}}
     if name not in known:
-        raise unknown_name(kind.removesuffix("s"), name, known)
+        raise unknown_name(kind.removesuffix("s"), name, [*known, *(cards() if kind == "models" else ())])
     entry = known[name]
     if variant and variant not in entry.variants:
         raise unknown_name(f"variant of {name}", variant, entry.variants)
@@ -164,6 +173,9 @@ def describe(kind: str, text: str) -> Entry:
 
 def load(kind: str, text: str) -> ModuleType:
     """Imports the file of an entry, and checks that it has the constants that its contract asks for."""
+    found = find_card(text) if kind == "models" else None
+    if found is not None and found[0].adapter:
+        return load(kind, found[0].adapter)
     entry = describe(kind, text)
     try:
         module = _module(kind, entry)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import runpy
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -36,8 +37,13 @@ from overread.tables import Case, Dialogue, Key, Question, Turn, canonical
 HERE = Path(__file__).parent
 EXAMPLE = str(HERE / "examples" / "model.py")
 CHAT = f"serve={sys.executable} {HERE.parent / 'models' / 'chat_server.py'} {{port}},url=http://127.0.0.1:{{port}}/v1"
-NEEDS = {"foreign": f"[script={HERE / 'foreign_script.py'}]", "openai_chat": f"[model=toy,{CHAT}]"}
-"""What must be said of models that cannot be had by their name alone."""
+NEEDS = {
+    "foreign": f"[script={HERE / 'foreign_script.py'}]",
+    "openai_chat": f"[model=toy,{CHAT}]",
+    "clip": "[path=WEIGHTS/tiny-clip,device=cpu]",
+    "upstream_ecg": f"[path={HERE.parent / 'models' / 'upstream' / 'looks.py'}]",
+}
+"""What must be said of models that cannot be had by their name alone; weights are built where WEIGHTS stands."""
 
 SPECS = [
     f"{text}{NEEDS.get(name, '')}"
@@ -95,8 +101,14 @@ def seated(spec: str, run: Run) -> Candidate:
 
 
 @pytest.fixture(params=SPECS, ids=lambda spec: str(spec).rpartition("/")[2])
-def spec(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
+def spec(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> str:
+    text = str(request.param)
+    if "WEIGHTS" not in text:
+        return text
+    folder = tmp_path_factory.getbasetemp() / "weights"
+    if not (folder / "tiny-clip").exists():
+        runpy.run_path(str(HERE.parent / "models" / "clip" / "towers.py"))["clip"](folder / "tiny-clip")
+    return text.replace("WEIGHTS", str(folder))
 
 
 @pytest.fixture
@@ -108,7 +120,11 @@ def sittings(
     found: list[tuple[Run, Candidate, list[Posed]]] = []
     for run in exams(dict(module.FORMS) or ({"ecg": "signal"} if spec.startswith("foreign") else {})):
         candidate = seated(spec, run)
-        found.append((run, candidate, posed_of(run, candidate.forms, sorted(candidate.kinds))))
+        if asked := posed_of(run, candidate.forms, sorted(candidate.kinds)):
+            found.append((run, candidate, asked))
+        else:
+            close(candidate.model)  # an exam that asks in kinds which it does not answer
+    assert found
     yield found
     for _, candidate, _ in found:
         close(candidate.model)

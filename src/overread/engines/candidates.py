@@ -1,4 +1,4 @@
-"""The models of a run as the user named them: `NAME:variant[key=value,...]`, or the path of a file."""
+"""The models of a run as the user named them: `NAME:variant[key=value,...]`, a card's name, or the path of either."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any, cast
 
+from overread.cards.finding import setting_of
 from overread.catalog import file_hash, is_path, load, split_variant
 from overread.errors import BadInput, OverreadError
 from overread.media.reader import check_form
@@ -26,7 +27,7 @@ _COMMA = re.compile(r",(?=\s*[A-Za-z_][\w.]*\s*=)")
 
 
 def parse_model(text: str) -> tuple[str, Setting]:
-    """`NAME:variant[key=value]` -> the name to load, and the setting."""
+    """`NAME:variant[key=value]` -> the name to load, and the setting; of a card, its adapter and what that is told."""
     match = _SPEC.match(text.strip())
     if match is None:
         raise BadInput(
@@ -40,6 +41,9 @@ def parse_model(text: str) -> tuple[str, Setting]:
         if not equals:
             raise BadInput(f"{pair!r} is not key=value", where=f"--model {text}", do="write NAME[key=value,...]")
         options[key.strip()] = value.strip()
+    carded = setting_of(match["name"], options)
+    if carded is not None:
+        return f"{carded.name}:{carded.variant}" if carded.variant else carded.name, carded
     name, variant = split_variant(match["name"])
     return match["name"], Setting(name, variant, options)
 

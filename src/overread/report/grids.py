@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from overread.metrics.floors import NO_HEADLINE, PLAIN, family
+from overread.metrics.floors import PLAIN
 from overread.metrics.pairs import direction
 from overread.metrics.sums import ALL
 from overread.report import words
 from overread.report.cells import Cell, Grid, Line, absent, not_asked, score_cell
 from overread.report.numbers import count
 from overread.report.seen import NOT_ASKED, Witnessed
-from overread.report.table import Scores, direction_of
+from overread.report.table import Scores, direction_of, group_of
 from overread.runs.folder import Seat
 
 MODELS, REFERENCES = "models", "floors and references"
+CONTRASTIVE = "contrastive models, for which the options are scored"
 LIMIT = 200
 """Slices that are shown; more than a reader can take in."""
 
@@ -30,10 +31,10 @@ def unit_of(metric: str) -> str:
 
 
 def grouped(seats: Sequence[Seat]) -> list[tuple[str, list[Seat]]]:
-    """Candidates, and below them floors and references."""
-    references = [seat for seat in seats if family(seat.model) in NO_HEADLINE]
-    candidates = [seat for seat in seats if seat not in references]
-    return [(name, some) for name, some in ((MODELS, candidates), (REFERENCES, references)) if some]
+    """Candidates, and below them those that are contrastive, and floors and references."""
+    named = (("model", MODELS), ("contrastive", CONTRASTIVE), ("reference", REFERENCES))
+    found = [(name, [seat for seat in seats if group_of(seat) == group]) for group, name in named]
+    return [(name, some) for name, some in found if some]
 
 
 def _cell(scores: Scores, model: str, metric: str, slice_: str = ALL) -> Cell:

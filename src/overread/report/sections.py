@@ -135,7 +135,7 @@ def _by_model(run: Run, panel: str) -> Iterator[tuple[str, Iterator[Example]]]:
 def _headline(rows: Sequence[Mapping[str, Any]], scores: Scores, metric: str) -> list[tuple[str, tuple[HeadRow, ...]]]:
     share = words.is_share(metric)
     scale = Scale.of(row[name] for row in rows for name in ("lift", "lift_low", "lift_high"))
-    groups = ((grids.MODELS, "model"), (grids.REFERENCES, "reference"))
+    groups = ((grids.MODELS, "model"), (grids.CONTRASTIVE, "contrastive"), (grids.REFERENCES, "reference"))
     made = [
         (label, tuple(_head_row(row, scores, share, scale) for row in rows if row["group"] == group))
         for label, group in groups

@@ -12,9 +12,11 @@ from overread.metrics.floors import FLOOR_MODELS, NO_HEADLINE, PLAIN, family
 from overread.metrics.sums import ALL
 from overread.report.seen import witnessed
 from overread.report.words import LIFT
-from overread.runs.folder import Run
+from overread.runs.folder import Run, Seat
 
 NOT_ASKED = "not asked"
+GROUPS = ("model", "contrastive", "reference")
+"""In the order of the headline. Contrastive models do not answer: the options are scored for them, as sentences."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -71,15 +73,22 @@ def rows_of(run: Run, scores: Scores, levels: Any) -> list[dict[str, Any]]:
     metric = metrics_of(run)[0]
     direction = direction_of(metric)
     best = {name: _best(run, scores, metric, name, direction) for name in FLOOR_MODELS}
-    rows = [_row(scores, metric, seat.model, best) for seat in run.seats()]
+    rows = [{**_row(scores, metric, seat.model, best), "group": group_of(seat)} for seat in run.seats()]
     exam = {"benchmark": run.exam["benchmark"], "protocol": run.exam["protocol"], "judge": scores.panel}
     whole = [
         {**exam, **row, "direction": direction, "receipts": levels.get(row["model"], "")}
-        for row in sorted(rows, key=lambda row: row["group"] != "model")
+        for row in sorted(rows, key=lambda row: GROUPS.index(row["group"]))
     ]
     for row in whole:
         row["not_asked"] = ", ".join(name for name in (*FLOOR_MODELS, *BLIND) if row.pop(f"no_{name}"))
     return whole
+
+
+def group_of(seat: Seat) -> str:
+    """The group that a model stands in."""
+    if family(seat.model) in NO_HEADLINE:
+        return "reference"
+    return "contrastive" if seat.details.get("track") == "contrastive" else "model"
 
 
 def _best(run: Run, scores: Scores, metric: str, name: str, direction: str) -> dict[str, Any] | None:
@@ -95,7 +104,6 @@ def _row(scores: Scores, metric: str, model: str, best: dict[str, dict[str, Any]
     floors = {**best, **{condition: scores.get(model, metric, condition) for condition in BLIND}}
     return {
         "model": model,
-        "group": "reference" if family(model) in NO_HEADLINE else "model",
         "metric": metric,
         **{f"lift{end}": lift and lift[column] for end, column in (("", "value"), ("_low", "low"), ("_high", "high"))},
         "floor": lift["floor"] if lift else "",
