@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -89,3 +90,6 @@ def idefics3(folder: Path, seed: int = 0, *, tile: int = 64, longest: int = 128)
     model.save_pretrained(folder)
     processor.save_pretrained(folder)
     return folder
+
+
+MAKERS: dict[str, Callable[[Path], Path]] = {"idefics3": idefics3}
