@@ -34,7 +34,7 @@ from overread.tables import Case, Dialogue, Key, Question, Turn, canonical
 
 HERE = Path(__file__).parent
 EXAMPLE = str(HERE / "examples" / "model.py")
-NEEDS = {"foreign": f"[script={HERE / 'foreign_script.py'}]", "hf_vlm": "[path=TINY,new_tokens=4]"}
+NEEDS = {"foreign": f"[script={HERE / 'foreign_script.py'}]", "hf_vlm": "[path=TINY,new_tokens=2,batch=32]"}
 """What must be said of models that cannot be had by their name alone; `TINY` becomes a folder of small weights."""
 
 SPECS = [
@@ -95,7 +95,7 @@ def seated(spec: str, run: Run) -> Candidate:
 @pytest.fixture(params=SPECS, ids=lambda spec: str(spec).rpartition("/")[2])
 def spec(request: pytest.FixtureRequest) -> str:
     text = str(request.param)
-    return text.replace("TINY", str(request.getfixturevalue("tiny")("idefics3"))) if "TINY" in text else text
+    return text.replace("TINY", str(request.getfixturevalue("tiny")("idefics3_small"))) if "TINY" in text else text
 
 
 @pytest.fixture

@@ -92,4 +92,9 @@ def idefics3(folder: Path, seed: int = 0, *, tile: int = 64, longest: int = 128)
     return folder
 
 
-MAKERS: dict[str, Callable[[Path], Path]] = {"idefics3": idefics3}
+def idefics3_small(folder: Path) -> Path:
+    """One tile and one token a picture: for long exams."""
+    return idefics3(folder, tile=32, longest=32)
+
+
+MAKERS: dict[str, Callable[[Path], Path]] = {"idefics3": idefics3, "idefics3_small": idefics3_small}
