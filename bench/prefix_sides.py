@@ -15,7 +15,7 @@ from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.nn.functional import scaled_dot_product_attention
 
 from overread.models.hf_replies import Replies, Said, Stop
-from overread.models.hf_room import Room, aligned
+from overread.models.hf_room import aligned
 from overread.models.hf_scoring import Ending, option_logs, token_logs
 from overread.models.hf_shared import Pass, Portion
 from overread.models.hf_trees import Tree, grow
@@ -190,15 +190,6 @@ def options(side: Side, device: str, dialogues: int) -> dict[str, float]:
 def _bare(side: Side, calls: list[Tensors]) -> None:
     for given in calls:
         side.model.model(**given, use_cache=False)
-
-
-def fuse(side: Side) -> None:
-    """Lets torch compile each layer by itself: its many elementwise operations become few."""
-    torch._dynamo.config.allow_unspec_int_on_nn_module = True  # the number of a layer must not make it another one
-    Room.update = torch.compiler.disable(Room.update)  # type: ignore[method-assign]
-    for module in side.model.modules():
-        if type(module).__name__.endswith(("DecoderLayer", "EncoderLayer", "VisionBlock")):
-            module.forward = torch.compile(module.forward, dynamic=True)
 
 
 @torch.inference_mode()

@@ -2,6 +2,7 @@
 
     python bench/shared_prefix.py --model smolvlm --json smolvlm.json      one H200, about 4 minutes
     python bench/shared_prefix.py --model qwen3vl --json qwen3vl.json      one H200, about 6 minutes
+    python bench/shared_prefix.py --model smolvlm --only shared,parts      the field's way and these, about 2 minutes
     python bench/shared_prefix.py --model tiny                             anywhere: to see that it runs
 
 True architectures at random weights: what is computed does not depend on what weights say. A dialogue is one picture
@@ -11,10 +12,14 @@ a processor takes for a picture (once a question in the field's way, once a dial
     field      one question at a time: `generate` on its prompt, the picture encoded again
     batched    `generate` on many prompts at once; the picture encoded once a dialogue, its features used again; the
                best of several sizes, of prompts put together by dialogue or by their number
-    shared     one pass over media and script of each dialogue, then all questions together (`hf_shared.py`)
+    shared     one pass over media and script of each dialogue, then all questions together (`hf_shared.py`), the model
+               as hf_vlm loads it (`hf_patches.py`); the other two sides have it as it comes
     options    five options a question by log-probability, from one pass; beside a bare forward over the same tokens
     parts      where the time of `shared` goes, beside what its operations and bytes cost at this card's own rates,
                which are measured first
+    agreement  replies of `shared` beside those of the field's way; `float32`: the same at that precision
+    attention, kernels    which kernels the time goes to
+    compiled   `parts` and `agreement` once more, with compile=layers
 
 What is measured is written after each step, so that a run cut short leaves what it has. It needs torch and transformers
 and nothing else of overread's environment, so that it runs where nothing can be installed.
@@ -44,6 +49,8 @@ if find_spec("polars") is None:  # the package itself would import it, and only 
 
 import prefix_sides as sides  # noqa: E402
 from overread.models.hf_attention import register  # noqa: E402
+from overread.models.hf_compiling import compile_layers  # noqa: E402
+from overread.models.hf_patches import as_products  # noqa: E402
 from prefix_models import MODELS, NEW, QUESTIONS, Side  # noqa: E402
 
 SIZES = {  # dialogues at once: for generate by number and by dialogue, for the shared prefix, for options
@@ -59,11 +66,15 @@ KINDS = {  # the first word found in a kernel's name tells what it does
 }
 
 
+STEPS = ("shared", "parts", "options", "agreement", "attention", "kernels", "batched", "float32", "compiled")
+
+
 class Record:
     """What was measured, printed as it comes and written after each step."""
 
-    def __init__(self, path: Path | None, found: dict[str, Any]) -> None:
+    def __init__(self, path: Path | None, found: dict[str, Any], only: frozenset[str]) -> None:
         self.path, self.found, self.began = path, found, time.perf_counter()
+        self.only = only
 
     def step(self, name: str, measure: Callable[[], Any]) -> Any:
         """Measures one thing; what fails is written as its reason, and the others go on."""
@@ -166,11 +177,24 @@ def kernels(side: Side, device: str, dialogues: int) -> dict[str, Any]:
             "largest": dict(names.most_common(25))}  # fmt: skip
 
 
+def as_loaded(side: Side) -> None:
+    """The model as hf_vlm loads it."""
+    side.model.set_attn_implementation({"text_config": register()})
+    as_products(side.model)
+
+
+def as_it_comes(side: Side) -> None:
+    """The model as transformers has it."""
+    side.model.set_attn_implementation({"text_config": "sdpa"})
+    for module in side.model.modules():
+        vars(module).pop("forward", None)
+
+
 def exact(name: str, device: str) -> dict[str, float]:
     """In float32: replies of the shared prefix beside those of the field's way, of one dialogue."""
     side = MODELS[name](device, torch.float32)
     _, said = sides.field(side, device, 1)
-    side.model.set_attn_implementation({"text_config": register()})
+    as_loaded(side)
     return compared(side, device, said)
 
 
@@ -181,48 +205,70 @@ def compared(side: Side, device: str, said: sides.Replied) -> dict[str, float]:
 
 
 def measure(name: str, record: Record, device: str, dtype: torch.dtype) -> None:
-    """Everything, in the order of what matters most."""
-    by_number, by_dialogue, sizes, (scored,) = SIZES[name]
+    """Everything that is wanted, in the order of what matters most."""
+    sizes, (scored,) = SIZES[name][2:]
     side = MODELS[name](device, dtype)
     rates = record.step("ceilings", lambda: ceilings(device, dtype))
     speed, said = sides.field(side, device, 1)
     record.step("field", lambda: {"questions/s": speed})
-    side.model.set_attn_implementation({"text_config": register()})
-    ours = record.step("shared", lambda: best(lambda n: shared_speed(side, device, n), sizes))
-    record.step("shared / field", lambda: ours["questions/s"] / speed)
-    record.step("parts", lambda: parts(side, device, ours["dialogues"], rates))
-    record.step("options", lambda: sides.options(side, device, scored))
-    record.step("agreement", lambda: compared(side, device, said))
-    record.step("agreement, histories alike", lambda: sides.forced(side, device, said))
-    if device == "cuda":
-        record.step("attention, ms a layer", lambda: sides.attention_ways(side, device, ours["dialogues"]))
-        record.step("kernels", lambda: kernels(side, device, min(ours["dialogues"], 4 * sizes[0])))
-    side.model.set_attn_implementation({"text_config": "sdpa"})
+    as_loaded(side)
+    most = sizes[-1]
+    if "shared" in record.only:
+        ours = record.step("shared", lambda: best(lambda n: shared_speed(side, device, n), sizes))
+        most = ours["dialogues"]
+        record.step("shared / field", lambda: ours["questions/s"] / speed)
+    if "parts" in record.only:
+        record.step("parts", lambda: parts(side, device, most, rates))
+    if "options" in record.only:
+        record.step("options", lambda: sides.options(side, device, scored))
+    if "agreement" in record.only:
+        record.step("agreement", lambda: compared(side, device, said))
+        record.step("agreement, histories alike", lambda: sides.forced(side, device, said))
+    if "attention" in record.only and device == "cuda":
+        record.step("attention, ms a layer", lambda: sides.attention_ways(side, device, most))
+    if "kernels" in record.only and device == "cuda":
+        record.step("kernels", lambda: kernels(side, device, min(most, 4 * sizes[0])))
+    if "batched" in record.only:
+        beside_batched(name, record, side, device)
+    if "float32" in record.only:
+        record.step("agreement in float32", lambda: exact(name, device))
+    if "compiled" in record.only:
+        as_loaded(side)
+        record.step("layers compiled", lambda: compile_layers(side.model))
+        whole = record.step("parts, layers compiled", lambda: parts(side, device, most, rates))
+        record.step("shared / field, layers compiled", lambda: QUESTIONS / whole["whole"]["seconds"] / speed)
+        record.step("agreement, layers compiled", lambda: compared(side, device, said))
+
+
+def beside_batched(name: str, record: Record, side: Side, device: str) -> None:
+    """Batched `generate` at its best, and how many times as fast the shared prefix was."""
+    by_number, by_dialogue = SIZES[name][:2]
+    as_it_comes(side)
     record.step("batched by number", lambda: best(lambda n: sides.batched(side, device, n, columns=True), by_number))
     record.step(
         "batched by dialogue", lambda: best(lambda n: sides.batched(side, device, n, columns=False), by_dialogue)
     )
     both = [record.found[f"batched by {how}"].get("questions/s", 0.0) for how in ("number", "dialogue")]
-    record.step("shared / batched", lambda: ours["questions/s"] / max(both))
-    record.step("agreement in float32", lambda: exact(name, device))
-    side.model.set_attn_implementation({"text_config": register()})
-    sides.fuse(side)
-    record.step("parts, layers compiled", lambda: parts(side, device, ours["dialogues"], rates))
-    record.step("agreement, layers compiled", lambda: compared(side, device, said))
+    if "shared" in record.only:
+        record.step("shared / batched", lambda: record.found["shared"]["questions/s"] / max(both))
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--model", choices=sorted(MODELS), required=True)
     parser.add_argument("--json", type=Path, metavar="FILE", help="write everything that was measured")
+    parser.add_argument("--only", default=",".join(STEPS), metavar="LIST", help=f"some of {', '.join(STEPS)}")
     wanted = parser.parse_args()
+    only = frozenset(wanted.only.split(","))
+    if only - set(STEPS):
+        parser.error(f"--only: {', '.join(sorted(only - set(STEPS)))} is not one of {', '.join(STEPS)}")
     device = "cuda" if torch.cuda.is_available() else "cpu"
     dtype = torch.bfloat16 if device == "cuda" else torch.float32
     about = {"model": wanted.model, "device": device, "dtype": str(dtype), "torch": torch.__version__,
              "transformers": transformers.__version__, "python": sys.version.split()[0]}  # fmt: skip
     if device == "cuda":
         about["card"] = torch.cuda.get_device_name()
-    measure(wanted.model, Record(wanted.json, about), device, dtype)
+    measure(wanted.model, Record(wanted.json, about, only), device, dtype)
 
 
 if __name__ == "__main__":

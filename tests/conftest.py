@@ -59,6 +59,31 @@ def trees() -> ModuleType:
     return module
 
 
+@pytest.fixture(scope="session")
+def tiny_makers() -> ModuleType:
+    """Makers of tiny vision-language models (`tests/models/hf/tiny.py`)."""
+    spec = importlib.util.spec_from_file_location(
+        "overread_test_tiny", Path(__file__).parent / "models" / "hf" / "tiny.py"
+    )
+    assert spec is not None and spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@pytest.fixture(scope="session")
+def tiny(tiny_makers: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Path]:
+    """The folder of a tiny model by its maker's name, built once a session."""
+    made: dict[str, Path] = {}
+
+    def folder(name: str) -> Path:
+        if name not in made:
+            made[name] = tiny_makers.MAKERS[name](tmp_path_factory.mktemp("tiny") / name)
+        return made[name]
+
+    return folder
+
+
 @pytest.fixture
 def real_data() -> Path:
     """The folder of real data."""

@@ -40,10 +40,11 @@ CHAT = f"serve={sys.executable} {HERE.parent / 'models' / 'chat_server.py'} {{po
 NEEDS = {
     "foreign": f"[script={HERE / 'foreign_script.py'}]",
     "openai_chat": f"[model=toy,{CHAT}]",
+    "hf_vlm": "[path=TINY,new_tokens=2,batch=32]",
     "clip": "[path=WEIGHTS/tiny-clip,device=cpu]",
     "upstream_ecg": f"[path={HERE.parent / 'models' / 'upstream' / 'looks.py'}]",
 }
-"""What must be said of models that cannot be had by their name alone; weights are built where WEIGHTS stands."""
+"""What must be said of models that cannot be had by their name alone; weights are built where WEIGHTS or TINY stands."""
 
 SPECS = [
     f"{text}{NEEDS.get(name, '')}"
@@ -103,6 +104,8 @@ def seated(spec: str, run: Run) -> Candidate:
 @pytest.fixture(params=SPECS, ids=lambda spec: str(spec).rpartition("/")[2])
 def spec(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> str:
     text = str(request.param)
+    if "TINY" in text:
+        return text.replace("TINY", str(request.getfixturevalue("tiny")("idefics3_small")))
     if "WEIGHTS" not in text:
         return text
     folder = tmp_path_factory.getbasetemp() / "weights"

@@ -13,7 +13,9 @@ from transformers import AutoModelForImageTextToText, AutoProcessor, BitsAndByte
 
 from overread.errors import BadInput
 from overread.models.hf_attention import register
+from overread.models.hf_compiling import compile_layers
 from overread.models.hf_options import Options
+from overread.models.hf_patches import as_products
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -27,6 +29,10 @@ class Loaded:
     """Those that stand for media before the processor has seen them, and for each of their places afterwards."""
     alone: str
     """Why questions have to be asked one by one; empty where they can share their prefix."""
+    products: int
+    """Patch embeddings that run as matrix products."""
+    compiled: int
+    """Layers that are compiled."""
 
 
 def load_weights(options: Options, where: str) -> Loaded:
@@ -51,7 +57,9 @@ def load_weights(options: Options, where: str) -> Loaded:
     alone = why_alone(model)
     if not alone:
         model.set_attn_implementation({"text_config": register()})
-    return Loaded(model, processor, next(model.parameters()).device, tokens, alone)
+    compiled = compile_layers(model) if options.compile == "layers" else 0
+    device = next(model.parameters()).device
+    return Loaded(model, processor, device, tokens, alone, as_products(model), compiled)
 
 
 def _media_tokens(processor: Any, model: Any) -> Iterator[int]:

@@ -15,9 +15,10 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "system": ("keep", "user", "drop"),
     "frames": ("images", "video"),
     "bits": ("16", "8", "4"),
+    "compile": ("none", "layers"),
 }
-PLACES = ("device", "batch", "engine", "path", "tp")
-"""Where and how many at once: not part of what makes two replies the same thing."""
+PLACES = ("device", "batch", "engine", "path", "tp", "compile")
+"""Where, how many at once and how fast: these round otherwise and ask nothing else, so they are only recorded."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -50,6 +51,8 @@ class Options:
     top_p: float = 1.0
     batch: int = 0
     """Dialogues at once; 0: as memory allows."""
+    compile: str = "none"
+    """`layers` compiles every layer by itself: faster on an accelerator, after a minute of compiling."""
 
     def identity(self) -> dict[str, Any]:
         """What makes two replies the same thing."""

@@ -3,7 +3,7 @@
 media: ecg, clip, volume, image
 licence: that of the weights
 options: path, revision, dtype, device, tp, bits, mode, engine, system, frames, banned, new_tokens, temperature, top_k,
-    top_p, batch
+    top_p, batch, compile
 
 Questions of one dialogue share one pass over its media and its script (`hf_shared.py`); where an architecture does not
 allow that, they are asked one by one, and the model's provenance says so. Receipts are taken from the tensors that
@@ -82,6 +82,8 @@ class HfVlm:
             "device": str(self.loaded.device),
             "shared_prefix": not self.alone,
             "asked_one_by_one_because": self.alone,
+            "patches_as_products": self.loaded.products,
+            "layers_compiled": self.loaded.compiled,
         }
 
     def answer(self, dialogues: Iterable[Posed]) -> Iterator[Answer]:

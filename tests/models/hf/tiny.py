@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -89,3 +90,11 @@ def idefics3(folder: Path, seed: int = 0, *, tile: int = 64, longest: int = 128)
     model.save_pretrained(folder)
     processor.save_pretrained(folder)
     return folder
+
+
+def idefics3_small(folder: Path) -> Path:
+    """One tile and one token a picture: for long exams."""
+    return idefics3(folder, tile=32, longest=32)
+
+
+MAKERS: dict[str, Callable[[Path], Path]] = {"idefics3": idefics3, "idefics3_small": idefics3_small}
