@@ -44,7 +44,7 @@ NEEDS = {
     "clip": "[path=WEIGHTS/tiny-clip,device=cpu]",
     "upstream_ecg": f"[path={HERE.parent / 'models' / 'upstream' / 'looks.py'}]",
 }
-"""What must be said of models that cannot be had by their name alone; weights are built where WEIGHTS or TINY stands."""
+"""What must be said of models that cannot be had by their name alone; WEIGHTS and TINY become weights."""
 
 SPECS = [
     f"{text}{NEEDS.get(name, '')}"

@@ -64,7 +64,7 @@ def test_four_files_by_path_are_a_whole_exam(
     monkeypatch.chdir(tmp_path / "elsewhere")
     result = sit(mine, phantom_data, tmp_path / "run")
     assert result.exit_code == 0, result.output
-    assert {row["model"] for row in json.loads(result.stdout)} == {str(mine / "model.py"), "chance"}
+    assert {row["model"] for row in json.loads(result.stdout)} == {str(mine / "model.py"), "chance", "prior"}
     run = Run(tmp_path / "run")
     plain = run.table("scores").filter(condition="plain", slice="all", model=str(mine / "model.py"))
     assert {"accuracy", "metric"} <= set(plain["metric"]), "a metric by path goes by its own name"

@@ -50,7 +50,7 @@ def statuses(run: Run) -> dict[tuple[str, str], int]:
 
 def test_every_question_gets_exactly_one_reply_with_a_receipt_for_what_it_was_shown(sit: Sit, toy: Toy) -> None:
     run, notes = sit("ecg_steps", toy("steady"), conditions="blank,text")
-    replies, questions = run.table("replies"), run.table("questions")
+    replies, questions = run.table("replies").filter(pl.col("model") == toy("steady")), run.table("questions")
     assert notes == []
     assert sorted(replies["question"]) == sorted(questions["id"])
     shown = questions.join(run.table("dialogues").select("id", "condition"), left_on="dialogue", right_on="id")
@@ -107,11 +107,28 @@ def test_an_answer_that_is_none_fails_with_the_reason(sit: Sit, tmp_path: Path, 
 
 
 def test_answers_that_nobody_asked_for_are_told_and_not_kept(sit: Sit, tmp_path: Path) -> None:
-    body = EACH + RIGHT + RIGHT + RIGHT.replace("q.question.id", "'nobody'")
+    body = EACH + RIGHT + RIGHT.replace("q.question.id", "'nobody'")
     run, notes = sit("ecg_steps", toy_model(tmp_path, body), protocol="single")
     count = run.table("questions").height
     assert run.table("replies").height == count
-    assert notes == [f"{tmp_path / 'toy.py'}: answered {count} questions that nobody asked and {count} twice"]
+    assert notes == [f"{tmp_path / 'toy.py'}: answered {count} questions that nobody asked and 0 twice"]
+
+
+def test_a_question_that_is_answered_twice_fails_and_is_asked_again(sit: Sit, tmp_path: Path) -> None:
+    often = tmp_path / "often"
+    often.touch()
+    again = (
+        f"                for _ in range(1 + 2 * (q.question.place == 3 and pathlib.Path({str(often)!r}).exists())):\n"
+    )
+    body = EACH + again + "    " + RIGHT
+    model = toy_model(tmp_path, body, extra="import pathlib")
+    run, notes = sit("ecg_steps", model, protocol="single")
+    verdicts = run.table("verdicts")
+    assert verdicts.filter(pl.col("status") == "failed")["place"].to_list() == [3]
+    assert verdicts["place"].to_list() == list(range(run.table("questions").height)), "the rest stands"
+    assert any("twice" in note for note in notes)
+    often.unlink()
+    assert set(sit("ecg_steps", model, protocol="single")[0].table("verdicts")["status"]) == {"read"}
 
 
 def test_a_model_that_hangs_is_left_behind_and_given_up_after_three_times(sit: Sit, tmp_path: Path) -> None:
