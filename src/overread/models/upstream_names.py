@@ -215,15 +215,15 @@ class Names:
     @contextlib.contextmanager
     def imported(self) -> Iterator[None]:
         """These modules are what an import of the package finds; what was there before comes back."""
-        before = {name: module for name, module in list(sys.modules.items()) if _belongs(name)}
+        before = {name: module for name, module in sys.modules.copy().items() if _belongs(name)}
         for name in before:
             del sys.modules[name]
         sys.modules.update(self.modules)
         try:
             yield
         finally:
-            self.modules.update({name: module for name, module in list(sys.modules.items()) if _belongs(name)})
-            for name in [name for name in list(sys.modules) if _belongs(name)]:
+            self.modules.update({name: module for name, module in sys.modules.copy().items() if _belongs(name)})
+            for name in [name for name in sys.modules.copy() if _belongs(name)]:
                 del sys.modules[name]
             sys.modules.update(before)
 
