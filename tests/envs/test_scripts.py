@@ -20,12 +20,14 @@ import torch
 ENVS = Path(__file__).parents[2] / "envs"
 MADE = torch.ones(1, 3, dtype=torch.long)
 PACKAGES = (
-    "transformers", "huggingface_hub", "llava", "llava.constants",
-    "llava.conversation", "llava.mm_utils", "llava.model", "llava.model.builder",
-    "hulumed", "hulumed.mm_utils", "hulumed.model", "hulumed.model.processor",
-    "opentslm", "opentslm.model", "opentslm.model.llm", "opentslm.model.llm.OpenTSLM",
-    "opentslm.prompt", "opentslm.prompt.full_prompt", "opentslm.prompt.text_prompt", "opentslm.prompt.text_time_series_prompt",
-    "merlin", "transformer_maskgit", "Model", "Model.RadFM",
+    "transformers", "huggingface_hub", "llava",
+    "llava.constants", "llava.conversation", "llava.mm_utils",
+    "llava.model", "llava.model.builder", "hulumed",
+    "hulumed.mm_utils", "hulumed.model", "hulumed.model.processor",
+    "opentslm", "opentslm.model", "opentslm.model.llm",
+    "opentslm.model.llm.OpenTSLM", "opentslm.prompt", "opentslm.prompt.full_prompt",
+    "opentslm.prompt.text_prompt", "opentslm.prompt.text_time_series_prompt", "merlin",
+    "transformer_maskgit", "Model", "Model.RadFM",
     "Model.RadFM.multimodality_model", "ecg_plot",
 )  # fmt: skip
 SCRIPTS = [
