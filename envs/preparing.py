@@ -16,6 +16,13 @@ def version():
     return hashlib.sha256(Path(__file__).read_bytes()).hexdigest()[:16]
 
 
+def device():
+    """The accelerator, or the processor where there is none."""
+    import torch
+
+    return "cuda" if torch.cuda.is_available() else "cpu"
+
+
 def on_path(source):
     """Puts a source folder on the path, first."""
     if source and source not in sys.path:

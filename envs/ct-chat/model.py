@@ -41,7 +41,7 @@ def load(options):
     encoder = CTViT(
         dim=512, codebook_size=8192, image_size=480, patch_size=20, temporal_patch_size=10,
         spatial_depth=4, temporal_depth=4, dim_head=32, heads=8,
-    ).cuda().eval()  # fmt: skip
+    ).to(preparing.device()).eval()  # fmt: skip
     encoder.load(options["encoder"])
     name = get_model_name_from_path(options["weights"])
     tokenizer, model, _, _ = load_pretrained_model(options["weights"], options.get("base"), name)
@@ -79,7 +79,7 @@ def answer(model, request):
     for question in request.questions:
         name = preparing.only(preparing.shown(question))
         array = prepared(request.media[name], request.facts[name]["spacing_mm"])
-        tokens = model["encoder_"](torch.from_numpy(array).cuda(), return_encoded_tokens=True)
+        tokens = model["encoder_"](torch.from_numpy(array).to(preparing.device()), return_encoded_tokens=True)
         talk = conv_templates["llama3"].copy()
         for role, text in asked(question, model.get("tag", "short_answer")):
             talk.append_message(talk.roles[0 if role == "user" else 1], text)

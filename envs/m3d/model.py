@@ -28,7 +28,7 @@ def load(options):
         options["weights"], model_max_length=1024, padding_side="right", use_fast=False, **source
     )
     model = AutoModelForCausalLM.from_pretrained(options["weights"], torch_dtype=torch.bfloat16, **source)
-    return {"tokenizer": tokenizer, "model": model.to("cuda").eval(), **options}
+    return {"tokenizer": tokenizer, "model": model.to(preparing.device()).eval(), **options}
 
 
 def identity(model):

@@ -28,7 +28,7 @@ def load(options):
         weights = snapshot_download(weights, revision=options.get("revision"))
     tokenizer = AutoTokenizer.from_pretrained(weights, padding_side="right", use_fast=False, trust_remote_code=True)
     model = AutoModelForCausalLM.from_pretrained(
-        weights, torch_dtype=torch.bfloat16, device_map="cuda", trust_remote_code=True
+        weights, torch_dtype=torch.bfloat16, device_map=preparing.device(), trust_remote_code=True
     )
     tower = torch.load(str(Path(weights) / "vision_tower.bin"), map_location="cpu", weights_only=True)
     model.get_model().vision_tower.load_state_dict(tower)

@@ -34,7 +34,7 @@ PROMPT = "Generate a radiology report for {organ}###\n"  # the only one that it 
 def load(options):
     from merlin import Merlin
 
-    return {"model": Merlin(RadiologyReport=True).cuda().eval(), **options}
+    return {"model": Merlin(RadiologyReport=True).to(preparing.device()).eval(), **options}
 
 
 def identity(model):
@@ -69,9 +69,9 @@ def answer(model, request):
             yield question.answer(status="refused", reason="the question names no organ system that Merlin reports on")
             continue
         array = prepared(request.media[name], request.facts[name]["spacing_mm"])
-        with torch.inference_mode(), torch.autocast("cuda", torch.float16):
+        with torch.inference_mode(), torch.autocast(preparing.device(), torch.float16):
             said = model["model"].generate(
-                torch.from_numpy(array).cuda(),
+                torch.from_numpy(array).to(preparing.device()),
                 [PROMPT.format(organ=organ)],
                 do_sample=False,
                 num_beams=1,

@@ -25,12 +25,10 @@ AFTER = "Now give the answer to the question above. End your reply with: Answer:
 
 def load(options):
     preparing.on_path(options.get("source", ""))
-    import torch
     from opentslm.model.llm.OpenTSLM import OpenTSLM
 
     weights = options["weights"]
-    device = "cuda" if torch.cuda.is_available() else "cpu"
-    model = OpenTSLM.load_pretrained(weights, enable_lora="-sp" in weights, device=device)
+    model = OpenTSLM.load_pretrained(weights, enable_lora="-sp" in weights, device=preparing.device())
     model.eval()
     return {"model": model, **options}
 

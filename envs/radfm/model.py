@@ -39,7 +39,7 @@ def load(options):
     tokenizer.pad_token_id, tokenizer.bos_token_id, tokenizer.eos_token_id = 0, 1, 2
     model = MultiLLaMAForCausalLM(lang_model_path=str(folder / "Language_files"))
     model.load_state_dict(torch.load(str(folder / "pytorch_model.bin"), map_location="cpu"))
-    return {"tokenizer": tokenizer, "model": model.to("cuda").eval(), **options}
+    return {"tokenizer": tokenizer, "model": model.to(preparing.device()).eval(), **options}
 
 
 def identity(model):
@@ -78,8 +78,10 @@ def answer(model, request):
         name = preparing.only(preparing.shown(question))
         array = prepared(request.media[name])
         text = asked(question, [name])
-        ids = model["tokenizer"](text, max_length=2048, truncation=True, return_tensors="pt")["input_ids"].to("cuda")
-        vision = torch.from_numpy(array)[None, None].to("cuda")
+        ids = model["tokenizer"](text, max_length=2048, truncation=True, return_tensors="pt")["input_ids"].to(
+            preparing.device()
+        )
+        vision = torch.from_numpy(array)[None, None].to(preparing.device())
         with torch.inference_mode():
             made = model["model"].generate(ids, vision)
         said = model["tokenizer"].batch_decode(made, skip_special_tokens=True)[0].strip()
