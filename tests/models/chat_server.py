@@ -50,7 +50,8 @@ class Server:
             stats["keys"] = sorted(self.keys)
             self.send(writer, 200, stats if "/stats" in first else {"object": "list", "data": []})
             return True
-        self.keys.add(headers.get("authorization", ""))
+        told = ("authorization", "openai-organization", "openai-project")
+        self.keys.update(headers[name] for name in told if name in headers)
         if self.key and headers.get("authorization") != f"Bearer {self.key}":
             said = headers.get("authorization", "nothing")
             self.send(writer, 401, {"error": {"message": f"Incorrect API key provided: {said}"}})

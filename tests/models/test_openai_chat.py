@@ -251,3 +251,12 @@ def test_waits_grow_and_differ_between_questions() -> None:
     assert all(0.25 * 2**n <= wait <= 0.75 * 2**n for n, wait in enumerate(waits[:6])) and max(waits) <= 90
     assert _back_off(1, "q") != _back_off(1, "p")
     assert str(Trouble("x").reason) == "x"
+
+
+def test_a_server_that_never_answers_is_left_behind(chat_server: Start, picture_cases: Cases, tmp_path: Path) -> None:
+    model = chat_server("--plan", '{"hang": 1.0}').spec("timeout=60")
+    began = time.monotonic()
+    run = sit(picture_cases(), model, tmp_path / "run", set={"ask.seconds": "0.5"})
+    assert time.monotonic() - began < 25
+    assert any("given up after it hung" in note for note in run.notes)
+    assert set(statuses(run)) <= {"failed"}
