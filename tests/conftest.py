@@ -51,7 +51,7 @@ def trees() -> ModuleType:
     return module
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def real_data() -> Path:
     """The folder of real data."""
     folder = os.environ.get("OVERREAD_REAL_DATA")

@@ -30,6 +30,8 @@ class Kind:
     beat: Floats
     """(leads, samples), without its level just before the QRS complex."""
     qrs: tuple[int, int]
+    clear: float
+    """0 to 1: how far the complex stands out of noise."""
     t: Span | None
 
 
@@ -59,7 +61,7 @@ def residual(leads: Floats, beats: Beats, kinds: Sequence[Kind]) -> Floats:
 
 def _last(kind: Kind) -> int:
     end = kind.qrs[1] if kind.t is None else kind.t.joint[1]
-    return min(kind.beat.shape[1], end + round(TAIL_MS * MS))
+    return int(min(kind.beat.shape[1], end + round(TAIL_MS * MS)))
 
 
 def _taper(length: int) -> Floats:

@@ -19,8 +19,10 @@ from overread.measure.ecg.preparing import MS
 REFRACTORY_MS = 240.0
 FELLOW = 0.85
 """Beats whose shapes correlate better than this, in the mean over their leads, are of one kind."""
-SPREAD_MS = 4.0
-"""How much slopes are smoothed to find beats by."""
+SPREADS_MS = (4.0, 8.0, 12.0)
+"""How much slopes are smoothed to find beats by: more where there is noise between the beats."""
+LOUD = 0.2
+"""Share of the steepest slopes that what lies between beats must not reach."""
 T_WAVE_MS, T_WAVE_SHARE = 420.0, 0.85
 """What comes so soon after a beat and is less steep than this share of it may be its T wave."""
 T_WAVE_USUAL = 0.65
@@ -43,19 +45,18 @@ class Beats:
     """(beats,): 0 for the commonest kind."""
     likeness: Floats
     """(beats,): how well each beat correlates with its kind, 0 to 1."""
-    prominence: Floats
-    """(beats,): how far the slopes stand out of what lies between beats, 0 to 1."""
 
 
 def find_beats(leads: Floats) -> Beats:
     """The beats of `leads` (usable leads, samples); raises `BadInput` below three."""
-    slopes = ndimage.gaussian_filter1d(leads, SPREAD_MS * MS, axis=1, order=1)
-    steep = _steep(slopes)
+    for spread_ms in SPREADS_MS:
+        slopes = ndimage.gaussian_filter1d(leads, spread_ms * MS, axis=1, order=1)
+        steep = _steep(slopes)
+        if float(np.quantile(steep, 0.3)) < LOUD * float(np.quantile(steep, 0.995)):
+            break
     places = _places(steep)
     kinds, middles, likeness = _sorted_out(slopes, _centres(slopes, places))
-    quiet = float(np.quantile(steep, 0.3))
-    high = steep[places]
-    return Beats(middles, kinds, likeness, np.clip(1.0 - quiet / np.maximum(high, 1e-12), 0.0, 1.0))
+    return Beats(middles, kinds, likeness)
 
 
 def _steep(slopes: Floats) -> Floats:

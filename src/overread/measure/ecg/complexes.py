@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import dataclasses
+
 import numpy as np
 import numpy.typing as npt
 from scipy import ndimage
 
-from overread.errors import BadInput
 from overread.measure.ecg.beats import BEFORE
 from overread.measure.ecg.boundaries import UNSEEN, Floats, Places
 from overread.measure.ecg.preparing import MS
@@ -23,45 +24,59 @@ ROOM_MS = 20.0
 LEAST_MV = 0.03
 """Least height of a complex for it to be seen in a lead."""
 OWN_SHARE = 0.04
-LONGEST_MS = 260.0
+LOUD = 0.08
+"""Share of the steepest slope that the noise beside a complex must not reach."""
+LONGEST_MS, USUAL_MS = 260.0, 100.0
+WAYS = ((SPREAD_MS, 1.0), (4.5, 1.5), (6.0, 2.2), (8.0, 3.0), (8.0, 5.0), (8.0, 8.0))
+"""Smoothing of slopes in ms, and how many times the usual shares count: the next where noise leaves no boundaries."""
 
 
 def slopes_of(beat: Floats, spread_ms: float) -> Floats:
     """The size of the smoothed slopes of each lead, in mV a working sample."""
-    return np.abs(ndimage.gaussian_filter1d(beat, spread_ms * MS, axis=1, order=1))
+    return np.asarray(np.abs(ndimage.gaussian_filter1d(beat, spread_ms * MS, axis=1, order=1)))
 
 
-def qrs_of(beat: Floats) -> tuple[int, int]:
+@dataclasses.dataclass(frozen=True, slots=True)
+class Complex:
+    """The complex of an average beat, in samples of it."""
+
+    span: tuple[int, int]
+    clear: float
+    """0 to 1: how far it stands out of noise."""
+
+
+def qrs_of(beat: Floats) -> Complex:
     """Onset and offset of the complex in an average beat (leads, samples), all leads taken together."""
-    steep = np.sqrt((slopes_of(beat, SPREAD_MS) ** 2).mean(axis=0))
+    reach = round(MIDDLE_MS * MS)
+    for spread_ms, part in WAYS:
+        steep = np.sqrt((slopes_of(beat, spread_ms) ** 2).mean(axis=0))
+        noise = _noise(steep) / float(steep[BEFORE - reach : BEFORE + reach].max())
+        found = _span(steep, part)
+        if found is not None and (noise < LOUD or spread_ms == WAYS[-1][0]):
+            return Complex(found, float(np.clip(1.0 - 3.0 * noise, 0.05, 1.0)))
+    # Nothing stands out: the complex is taken to be of usual width, and nobody should trust it.
+    half = round(USUAL_MS * MS / 2)
+    return Complex((BEFORE - half, BEFORE + half), 0.05)
+
+
+def _span(steep: Floats, part: float) -> tuple[int, int] | None:
+    """Where slopes are steep around the steepest; `part` is how many times the usual share of that counts."""
     reach = round(MIDDLE_MS * MS)
     start = BEFORE - reach + int(steep[BEFORE - reach : BEFORE + reach].argmax())
     share = np.where(np.arange(len(steep)) < start, ONSET_SHARE, OFFSET_SHARE)
-    loud = steep > share * steep[start] + _noise(steep)
+    loud = steep > part * share * steep[start] + _noise(steep)
     loud = ndimage.binary_closing(loud, np.ones(round(TURN_MS * MS) | 1))
     marks, _ = ndimage.label(loud)
     places = np.flatnonzero(marks == marks[start])
     onset, offset = int(places[0]), int(places[-1])
-    longest = round(LONGEST_MS * MS)
-    if not loud[start] or onset < 40 * MS or offset - onset > longest:
-        onset, offset = _tight(steep, start, longest)
+    if not loud[start] or onset < 40 * MS or offset - onset > LONGEST_MS * MS:
+        return None
     return onset, offset
 
 
 def _noise(steep: Floats) -> float:
     """The slope that the level has from noise alone."""
     return float(np.quantile(steep, 0.25))
-
-
-def _tight(steep: Floats, start: int, longest: int) -> tuple[int, int]:
-    """The boundaries where noise or a steep ST segment leaves none at the usual share: at the least that parts them."""
-    for share in (0.08, 0.12, 0.18, 0.25, 0.35, 0.5):
-        loud = ndimage.binary_closing(steep > share * steep[start], np.ones(round(TURN_MS * MS) | 1))
-        marks, _ = ndimage.label(loud)
-        places = np.flatnonzero(marks == marks[start])
-        if loud[start] and places[0] > 40 * MS and places[-1] - places[0] <= longest:
-            return int(places[0]), int(places[-1])
-    raise BadInput("no QRS complex stands out in the average beat", do="give a recording with less noise")
 
 
 def qrs_per_lead(beat: Floats, onset: int, offset: int) -> Places:

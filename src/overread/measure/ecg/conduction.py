@@ -11,7 +11,8 @@ import numpy.typing as npt
 from overread.measure.ecg.atria import Kind
 from overread.measure.ecg.beats import BEFORE, Beats
 from overread.measure.ecg.boundaries import UNSEEN, Floats, Places
-from overread.measure.ecg.p_waves import Found, boundaries_of, find_p, p_per_lead
+from overread.measure.ecg.p_spans import boundaries_of, p_per_lead
+from overread.measure.ecg.p_waves import Found, find_p
 from overread.measure.ecg.preparing import MS
 
 SHORTEST_PR_MS, LONGEST_PR_MS = 60.0, 460.0

@@ -1,4 +1,4 @@
-"""The delineator: from twelve leads to where P waves, QRS complexes and T waves begin and end, in each lead and jointly.
+"""The delineator: from twelve leads to where P waves, QRS complexes and T waves begin and end, singly and jointly.
 
 Beats are found and sorted into kinds; QRS and T boundaries are read off the average of each kind and carried back to
 its beats; then P waves are looked for in what is left when those are taken out.
@@ -23,8 +23,10 @@ from overread.measure.ecg.t_waves import t_of
 from overread.media.leads import LEADS
 
 WANDER_S = 0.35
-LEAST_SHARE = 0.07
-"""A lead shows the heart where its average complex has so much more of the energy of its single ones than noise has."""
+LEAST_SHARE = 0.4
+"""A lead shows the heart where its average complex has so much of the energy of its single ones."""
+MOST_REST = 3.0
+"""It may also be small, and differ from beat to beat by no more than so many times the energy of other leads."""
 ATRIAL = ("II", "V1")
 """The leads that show the atria best."""
 
@@ -81,9 +83,10 @@ def _beating(leads: Floats, beats: Beats) -> npt.NDArray[np.bool_]:
         return np.ones(len(leads), dtype=bool)
     single = np.median((cuts**2).sum(axis=2), axis=0)
     together = (np.median(cuts, axis=0) ** 2).sum(axis=1)
-    # A median of noise alone keeps pi / 2n of its energy.
-    noise = min(0.9, np.pi / 2 / len(cuts))
-    return np.asarray((together > (noise + LEAST_SHARE * (1.0 - noise)) * single) & (single > 0.0))
+    rest = single - together
+    return np.asarray(
+        (single > 0.0) & ((together > LEAST_SHARE * single) | (rest < MOST_REST * float(np.median(rest))))
+    )
 
 
 def _kinds(leads: Floats, beats: Beats) -> tuple[Kind, ...]:
@@ -92,11 +95,13 @@ def _kinds(leads: Floats, beats: Beats) -> tuple[Kind, ...]:
     found = []
     for number in range(int(beats.kinds.max()) + 1):
         beat = average(leads, beats, number)
-        qrs = qrs_of(beat)
+        complex_ = qrs_of(beat)
+        qrs = complex_.span
         own = gaps[beats.kinds[:-1] == number]
         own = own if len(own) else gaps
         beat = beat - level_of(beat, qrs[0])
-        found.append(Kind(beat, qrs, t_of(beat, qrs, (float(own.min()), float(np.median(own))))))
+        t = t_of(beat, qrs, (float(own.min()), float(np.median(own))))
+        found.append(Kind(beat, qrs, complex_.clear, t))
     return tuple(found)
 
 
@@ -110,7 +115,7 @@ def _boundaries(
     qrs_marks = [qrs_per_lead(kind.beat, *kind.qrs) for kind in kinds]
     tops = np.array([_top(kind) for kind in kinds])
     qrs = np.array([kind.qrs for kind in kinds])[beats.kinds] + starts[:, None]
-    sure = np.clip(beats.likeness * beats.prominence, 0.0, 1.0)
+    sure = np.clip(beats.likeness * np.array([kind.clear for kind in kinds])[beats.kinds], 0.0, 1.0)
     t_joint = np.array([UNSEEN * np.ones(2, int) if k.t is None else np.array(k.t.joint) for k in kinds])
     t_marks = [np.full((len(rows), 2), UNSEEN) if k.t is None else k.t.per_lead for k in kinds]
     t_clear = np.array([0.0 if k.t is None else k.t.clear for k in kinds])
@@ -168,6 +173,6 @@ def _atrial(prepared: Prepared, rows: Places, left: Floats) -> Floats:
     best = [names.index(lead) for lead in ATRIAL if lead in names] or list(range(len(rows)))
     mean = left[best].mean(axis=0)
     if prepared.rate_hz == WORK_HZ:
-        return mean
+        return np.asarray(mean)
     at = np.arange(prepared.samples) * (WORK_HZ / prepared.rate_hz)
     return np.asarray(np.interp(at, np.arange(len(mean)), mean))

@@ -1,9 +1,8 @@
-"""Measures an ECG: every fact of `overread.guidelines.ecg_facts`, how sure it is, and the samples that are its evidence."""
+"""Measures an ECG: every fact of `overread.guidelines.ecg_facts`, and how sure it is."""
 
 from __future__ import annotations
 
 import dataclasses
-import functools
 import math
 from collections.abc import Mapping
 
@@ -13,10 +12,10 @@ import numpy.typing as npt
 from overread.guidelines.ecg_facts import EcgFacts, LeadFacts
 from overread.measure.ecg.atria import level_of
 from overread.measure.ecg.averages import average
-from overread.measure.ecg.beats import BEFORE, windows
+from overread.measure.ecg.beats import AFTER, BEFORE, windows
 from overread.measure.ecg.boundaries import UNSEEN, Boundaries, Floats
 from overread.measure.ecg.delineate import Delineated, delineated
-from overread.measure.ecg.lead_facts import LeadBeat, furthest, lead_facts
+from overread.measure.ecg.lead_facts import LeadBeat, furthest, lead_facts, wave_spans
 from overread.measure.ecg.preparing import MS, WORK_HZ, slow
 from overread.measure.ecg.rhythm import FAST_BPM, WIDE_MS, WIDER_MS, Rhythm, rhythm_of
 from overread.media.leads import LEADS
@@ -39,6 +38,8 @@ class Measured:
     found: Delineated
     noise_mv: Mapping[str, float]
     """By lead: the noise of its average beat."""
+    waves: Mapping[str, Mapping[str, tuple[int, int]]]
+    """By lead, and by `q`, `r`, `s`, `r2`: first and last working sample of the wave from the QRS onset on."""
 
 
 def measure_ecg(mv: npt.NDArray[np.floating], rate_hz: float) -> Measured:
@@ -54,7 +55,7 @@ def measure_ecg(mv: npt.NDArray[np.floating], rate_hz: float) -> Measured:
     by_lead = {LEADS[row]: float(one) for row, one in zip(found.rows, noise, strict=True)}
     facts = _facts(found, rhythm, leads)
     facts = dataclasses.replace(facts, confidence=_confidence(found, rhythm, facts, by_lead))
-    return Measured(facts, found.boundaries, rhythm, found, by_lead)
+    return Measured(facts, found.boundaries, rhythm, found, by_lead, _waves(found, rhythm, beat))
 
 
 def _fine_beat(found: Delineated, kind: int) -> tuple[Floats, Floats]:
@@ -69,7 +70,7 @@ def _fine_beat(found: Delineated, kind: int) -> tuple[Floats, Floats]:
     onset, offset = found.kinds[kind].qrs
     beat = beat - level_of(beat, onset)
     middles = found.beats.middles[found.beats.kinds == kind][:30]
-    cuts = windows(leads, middles, BEFORE - onset, offset - BEFORE)
+    cuts = windows(leads, middles, BEFORE, AFTER)[:, :, onset:offset]
     # From sample to sample, so that what changes slowly from beat to beat is not counted as noise.
     single = np.nanmedian(np.abs(np.diff(cuts - beat[:, onset:offset], axis=2)), axis=(0, 2)) / 0.954
     return beat, single / math.sqrt(len(middles))
@@ -87,6 +88,11 @@ def _leads(found: Delineated, rhythm: Rhythm, beat: Floats, noise: Floats) -> di
         t = None if kind.t is None else kind.t.joint
         facts[LEADS[row]] = lead_facts(LeadBeat(beat[k], float(noise[k]), kind.qrs, t, p_mv))
     return facts
+
+
+def _waves(found: Delineated, rhythm: Rhythm, beat: Floats) -> dict[str, dict[str, tuple[int, int]]]:
+    first, last = found.kinds[rhythm.ordinary].qrs
+    return {LEADS[row]: wave_spans(beat[k, first : last + 1]) for k, row in enumerate(found.rows.tolist())}
 
 
 def _facts(found: Delineated, rhythm: Rhythm, leads: dict[str, LeadFacts]) -> EcgFacts:

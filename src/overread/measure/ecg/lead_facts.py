@@ -64,6 +64,12 @@ def lead_facts(beat: LeadBeat) -> LeadFacts:
     )
 
 
+def wave_spans(complex_: Floats) -> dict[str, tuple[int, int]]:
+    """First and last sample of the named waves, from the joint onset on."""
+    named = _by_name(*_named(waves(complex_)))
+    return {name: (wave.start, wave.stop - 1) for name, wave in named if wave is not None}
+
+
 def waves(complex_: Floats) -> list[Wave]:
     """The runs of a complex that count as waves, in order."""
     signs = np.sign(complex_)

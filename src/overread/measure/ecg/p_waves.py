@@ -17,7 +17,6 @@ from scipy import ndimage, signal
 from overread.measure.ecg.atria import COARSE_MS, STEP, Kind
 from overread.measure.ecg.beats import BEFORE, Beats
 from overread.measure.ecg.boundaries import Floats, Places
-from overread.measure.ecg.complexes import around
 from overread.measure.ecg.preparing import MS
 
 HALF_MS = 64.0
@@ -102,13 +101,11 @@ def find_p(atrial: Floats, beats: Beats, kinds: Sequence[Kind]) -> Found:
     return Found(at, likeness[at], height[at], pattern, before is not None, racing, distance)
 
 
-def _with_others(
-    at: Places, atrial: Floats, pattern: Floats, beats: Beats, usual: npt.NDArray[np.bool_]
-) -> Places:
+def _with_others(at: Places, atrial: Floats, pattern: Floats, beats: Beats, usual: npt.NDArray[np.bool_]) -> Places:
     """P waves also where something as high stands at the usual place: of premature beats they look otherwise."""
     size = np.sqrt((atrial**2).mean(axis=0))
     least = OTHER_PART * float(np.sqrt((pattern**2).mean(axis=0)).max())
-    marks, count = ndimage.label(usual)
+    marks, _ = ndimage.label(usual)
     found = list(at.tolist())
     for span in ndimage.find_objects(marks):
         if not ((at >= span[0].start) & (at < span[0].stop)).any():
@@ -157,16 +154,15 @@ def _masked(beats: Beats, kinds: Sequence[Kind], samples: int) -> npt.NDArray[np
 
 def _tail(beats: Beats, kinds: Sequence[Kind], samples: int) -> npt.NDArray[np.bool_]:
     """Where the record may begin with the T wave of a beat that it does not hold."""
-    _, _, ends = _ends(beats, kinds)
-    before = ends[0] - float(np.median(np.diff(beats.middles))) + 30 * MS
-    return np.asarray(np.arange(samples) < before / STEP)
-
-
-def _before_beats(
-    atrial: Floats, views: Floats, beats: Beats, kinds: Sequence[Kind]
-) -> tuple[Floats, float] | None:
-    """What stands before the beats of the commonest kind where it is steady, and how far before their middles."""
     onsets, _, ends = _ends(beats, kinds)
+    longest = float(np.median(ends - onsets))
+    before = ends[0] - float(np.median(np.diff(beats.middles)))
+    return np.asarray(np.arange(samples) < (min(before, longest) + 30 * MS) / STEP)
+
+
+def _before_beats(atrial: Floats, views: Floats, beats: Beats, kinds: Sequence[Kind]) -> tuple[Floats, float] | None:
+    """What stands before the beats of the commonest kind where it is steady, and how far before their middles."""
+    _, _, ends = _ends(beats, kinds)
     middles = beats.middles[beats.kinds == 0] / STEP
     lead = (BEFORE - kinds[0].qrs[0]) / STEP
     gaps = np.diff(beats.middles)
@@ -246,74 +242,3 @@ def _renewed(views: Floats, pattern: Floats, likeness: Floats, beats: Beats, dis
             if likeness[at] > USUAL:
                 places.append(at)
     return np.asarray(views[:, places].mean(axis=1)) if len(places) > 1 else pattern
-
-
-def boundaries_of(left: Floats, found: Found, room: Places) -> tuple[Places, tuple[int, int], Floats]:
-    """Fine middles of the P waves, onset and offset from those, and their average (leads, samples).
-
-    `left` is the residual in working samples; `room` for each P wave how many samples there are up to the next complex.
-    """
-    half, shift = round(120 * MS), round(12 * MS)
-    wide = half + shift
-    margin = wide + 3 * shift
-    padded = np.pad(left, ((0, 0), (margin, margin)), mode="edge")
-    around = np.arange(margin - wide, margin + wide)
-    middles = found.at * STEP + STEP // 2
-    good = np.argsort(-found.likeness)[:MANY]
-    cuts = padded[:, middles[:, None] + around].transpose(1, 0, 2)
-    cuts = cuts - cuts.mean(axis=2, keepdims=True)
-    inner = slice(wide - round(HALF_MS * MS), wide + round(HALF_MS * MS))
-    for _ in range(2):
-        mean = cuts[good].mean(axis=0)
-        pattern = mean[:, inner] - mean[:, inner].mean(axis=1, keepdims=True)
-        lags = sliding_window_view(cuts[:, :, inner.start - shift : inner.stop + shift], pattern.shape[1], axis=2)
-        moves = np.einsum("blsw,lw->bs", lags, pattern, optimize=True).argmax(axis=1) - shift
-        middles = middles + moves
-        cuts = padded[:, middles[:, None] + around].transpose(1, 0, 2)
-        cuts = cuts - cuts.mean(axis=2, keepdims=True)
-    beat = np.median(cuts[good], axis=0) if len(good) > 2 else cuts[good].mean(axis=0)
-    span = p_span(beat, wide, int(np.median(room[good])))
-    return middles, (span[0] - wide, span[1] - wide), beat
-
-
-P_SPREAD_MS = 6.0
-P_ONSET_SHARE, P_OFFSET_SHARE = 0.3, 0.5
-LEAD_SHARE = 0.35
-SEEN_MV = 0.02
-"""Least height of a P wave for it to be seen in a lead."""
-CLOSED = np.ones(round(24 * MS) | 1)
-"""Two humps of a P wave are no further apart."""
-
-
-def p_span(beat: Floats, middle: int, room: int) -> tuple[int, int]:
-    """Onset and offset of an average P wave (leads, samples) around `middle`."""
-    steep = np.sqrt((ndimage.gaussian_filter1d(beat, P_SPREAD_MS * MS, axis=1, order=1) ** 2).mean(axis=0))
-    reach, far = round(70 * MS), round(110 * MS)
-    stop = min(len(steep), middle + min(far, room))
-    left = middle - reach + int(steep[middle - reach : middle + 1].argmax())
-    right_stop = max(middle + 2, min(middle + reach, stop - round(6 * MS)))
-    right = middle + int(steep[middle:right_stop].argmax())
-    floor = float(np.quantile(steep, 0.1))
-    first = _quiet(steep[middle - far : left + 1][::-1], floor, P_ONSET_SHARE)
-    last = _quiet(steep[right:stop], floor, P_OFFSET_SHARE)
-    return left - first, right + last
-
-
-def p_per_lead(beat: Floats, joint: tuple[int, int]) -> Places:
-    """Onset and offset of an average P wave in each lead, shape (leads, 2); `UNSEEN` where a lead shows none."""
-    first, last = joint
-    room = round(16 * MS)
-    low, high = max(0, first - room), min(beat.shape[1], last + room + 1)
-    slopes = np.abs(ndimage.gaussian_filter1d(beat, P_SPREAD_MS * MS, axis=1, order=1))
-    steep = slopes[:, low:high]
-    loud = steep > LEAD_SHARE * steep.max(axis=1, keepdims=True)
-    spans = np.stack([loud.argmax(axis=1), steep.shape[1] - 1 - loud[:, ::-1].argmax(axis=1)], axis=1) + low
-    seen = np.ptp(beat[:, first : last + 1], axis=1) >= SEEN_MV
-    return around(spans, seen, joint)
-
-
-def _quiet(steep: Floats, floor: float, share: float) -> int:
-    """After how many samples a flank that begins with its steepest is level, and stays so for a while."""
-    loud = steep >= share * (steep[0] - floor) + floor
-    calm = np.flatnonzero(~ndimage.binary_closing(np.pad(loud, (30, 0), constant_values=True), CLOSED)[30:])
-    return int(calm[0]) if len(calm) else int(steep.argmin())

@@ -24,6 +24,8 @@ ORDERLY = 0.07
 """Standard deviation of distances, as a share of their mean, up to which a single one can be called early."""
 APART = 0.1
 """Share of the usual distance that lies between those before early beats and all others."""
+LEFT_OUT = 0.12
+"""Share of the beats that a P wave may be overlooked of; half as many may be seen that are none."""
 STEADY_PR_MS = 25.0
 """PR intervals that spread less than this are steady."""
 WIDER_MS = 20.0
@@ -89,8 +91,7 @@ def rhythm_of(found: Delineated) -> Rhythm:
         apart = np.diff(onsets[ordinary])[np.diff(ordinary) == 2]
         spread, rr = _spread(apart), float(np.median(apart)) / 2.0 if len(apart) else None
     fibrillation = not atria.seen and (f_waves > F_WAVE_UV or spread > ORDERLY)
-    after_early = np.concatenate([[False], early[:-1]])[: len(gaps)]
-    pauses = (gaps > MISSING * usual_gap) & ~early[:-1] & ~after_early & (not fibrillation) & (not atria.dissociated)
+    pauses = (gaps > MISSING * usual_gap) & ~early[:-1] & (not fibrillation) & (not atria.dissociated)
     conducted = (atria.joint[:, 0] != UNSEEN) & ~early
     pr = (onsets - atria.joint[:, 0])[conducted] / MS
     blocked = np.array([lone for lone in atria.lone.tolist() if _within(lone, onsets, pauses)], dtype=np.int64)
@@ -109,7 +110,7 @@ def rhythm_of(found: Delineated) -> Rhythm:
         f_waves=f_waves,
         one_to_one=_one_to_one(found, early, onsets, pr),
         paced=_paced(found, onsets),
-        ordinary=0,
+        ordinary=int(np.bincount(beats.kinds[~early], minlength=1).argmax()),
     )
 
 
@@ -162,8 +163,9 @@ def _one_to_one(found: Delineated, early: npt.NDArray[np.bool_], onsets: Places,
     inside = np.flatnonzero(~early & (onsets > 400 * MS))
     without = int((atria.joint[inside, 0] == UNSEEN).sum())
     lone = int((atria.lone[:, 1] < onsets[-1]).sum())
-    steady = len(pr) < 2 or float(np.median(np.abs(pr - np.median(pr)))) < STEADY_PR_MS and float(np.std(pr)) < 2 * STEADY_PR_MS
-    most = max(0.0, 0.12 * len(inside))
+    off = np.abs(pr - np.median(pr)) if len(pr) else pr
+    steady = len(pr) < 2 or (float(np.median(off)) < STEADY_PR_MS and float(np.std(pr)) < 2 * STEADY_PR_MS)
+    most = LEFT_OUT * len(inside)
     return steady and without <= most and lone <= 0.5 * most
 
 
