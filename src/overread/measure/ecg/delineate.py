@@ -25,7 +25,7 @@ from overread.media.leads import LEADS
 WANDER_S = 0.35
 LEAST_SHARE = 0.4
 """A lead shows the heart where its average complex has so much of the energy of its single ones."""
-MOST_REST = 3.0
+MOST_REST = 8.0
 """It may also be small, and differ from beat to beat by no more than so many times the energy of other leads."""
 ATRIAL = ("II", "V1")
 """The leads that show the atria best."""
