@@ -23,10 +23,9 @@ from overread.measure.ecg.t_waves import t_of
 from overread.media.leads import LEADS
 
 WANDER_S = 0.35
-LEAST_SHARE = 0.4
-"""A lead shows the heart where its average complex has so much of the energy of its single ones."""
-MOST_REST = 8.0
-"""It may also be small, and differ from beat to beat by no more than so many times the energy of other leads."""
+STRANGE = ((0.35, 2.8), (0.7, 10.0))
+"""A lead does not show the heart if its average complex has less than such a share of the energy of its single ones,
+and what differs from beat to beat in it has more than so many times the energy that it has in other leads."""
 ATRIAL = ("II", "V1")
 """The leads that show the atria best."""
 
@@ -81,12 +80,16 @@ def _beating(leads: Floats, beats: Beats) -> npt.NDArray[np.bool_]:
     cuts = cuts - cuts.mean(axis=2, keepdims=True)
     if len(cuts) < 2:
         return np.ones(len(leads), dtype=bool)
+    usual = np.median(cuts, axis=0)
     single = np.median((cuts**2).sum(axis=2), axis=0)
-    together = (np.median(cuts, axis=0) ** 2).sum(axis=1)
-    rest = single - together
-    return np.asarray(
-        (single > 0.0) & ((together > LEAST_SHARE * single) | (rest < MOST_REST * float(np.median(rest))))
-    )
+    share = (usual**2).sum(axis=1) / np.maximum(single, 1e-12)
+    rest = np.median(((cuts - usual) ** 2).sum(axis=2), axis=0)
+    # Where nothing differs from beat to beat, a hundredth of the complexes counts as what may.
+    times = rest / max(float(np.median(rest)), 0.01 * float(np.median(single)), 1e-12)
+    strange = np.zeros(len(leads), dtype=bool)
+    for least, most in STRANGE:
+        strange |= (share < least) & (times > most)
+    return np.asarray((single > 0.0) & ~strange)
 
 
 def _kinds(leads: Floats, beats: Beats) -> tuple[Kind, ...]:
