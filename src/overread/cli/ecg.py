@@ -33,12 +33,12 @@ def ecg_command(file: str, out: Path | None, sheet: str, start: float, seconds: 
     one = measure_file(file, Stretch(start, seconds))
     for note in one.notes:
         click.echo(f"note: {clean(note)}", err=True)
-    if json_:
-        print_json(document(one))
-    else:
-        for table in tables(one):
-            show_table(table)
     place = out if out is not None or json_ else FOLDER / f"{one.study.path.stem}.png"
     if place is not None:
         write_sheet(one, place, sheet)
         click.echo(f"The sheet lies in {clean(str(place))}", err=True)
+    if json_:
+        print_json(document(one))
+        return
+    for table in tables(one):
+        show_table(table)
