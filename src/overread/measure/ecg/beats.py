@@ -172,7 +172,7 @@ def _fits(views: Floats, pattern: Floats) -> Floats:
     """Correlations of each beat with a pattern at each shift, shape (beats, shifts)."""
     inner = pattern.shape[1]
     cuts = sliding_window_view(views, inner, axis=2)
-    cross = np.einsum("blsw,lw->bs", cuts, pattern, optimize=True)
+    cross = np.einsum("blsw,lw->bs", cuts, pattern)
     energy = (views**2).sum(axis=1)
     sums = np.cumsum(np.pad(energy, ((0, 0), (1, 0))), axis=1)
     norms = np.sqrt((sums[:, inner:] - sums[:, :-inner]) * float((pattern**2).sum()))

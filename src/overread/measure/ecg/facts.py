@@ -170,4 +170,4 @@ def _confidence(found: Delineated, rhythm: Rhythm, facts: EcgFacts, noise: Mappi
     for lead, one in noise.items():
         trusted = many * valid / (1.0 + (one / NOISE_MV) ** 2)
         sure |= {f"{lead}.{name}": trusted for name in names}
-    return {name: float(np.clip(value, 0.0, 1.0)) for name, value in sure.items()}
+    return {name: min(1.0, max(0.0, value)) for name, value in sure.items()}

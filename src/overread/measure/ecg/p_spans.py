@@ -42,7 +42,7 @@ def boundaries_of(left: Floats, found: Found, room: Places) -> tuple[Places, tup
         mean = cuts[good].mean(axis=0)
         pattern = mean[:, inner] - mean[:, inner].mean(axis=1, keepdims=True)
         lags = sliding_window_view(cuts[:, :, inner.start - shift : inner.stop + shift], pattern.shape[1], axis=2)
-        moves = np.einsum("blsw,lw->bs", lags, pattern, optimize=True).argmax(axis=1) - shift
+        moves = np.einsum("blsw,lw->bs", lags, pattern).argmax(axis=1) - shift
         middles = middles + moves
         cuts = padded[:, middles[:, None] + around].transpose(1, 0, 2)
         cuts = cuts - cuts.mean(axis=2, keepdims=True)

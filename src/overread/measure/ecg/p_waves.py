@@ -217,8 +217,8 @@ def _recurring(atrial: Floats, views: Floats, beats: Beats, kinds: Sequence[Kind
 
 def _matched(views: Floats, pattern: Floats) -> tuple[Floats, Floats]:
     """Likeness and height of every stretch (leads, stretches, samples) beside a pattern (leads, samples)."""
-    cross = np.einsum("lts,ls->t", views, pattern, optimize=True)
-    own = np.einsum("lts,lts->t", views, views, optimize=True)
+    cross = np.einsum("lts,ls->t", views, pattern)
+    own = np.einsum("lts,lts->t", views, views)
     size = float((pattern**2).sum())
     return cross / np.maximum(np.sqrt(own * size), 1e-9), cross / max(size, 1e-12)
 
