@@ -102,10 +102,10 @@ def middle(found: Sequence[Mapping[str, float]]) -> dict[str, float]:
 
 
 def cost_line(what: str, cost: Mapping[str, float], most: float | None) -> Line:
-    wall, cpu = (f"{1e3 * cost[side]:.3g} ms" for side in SIDES)
-    return Line(
-        what, "" if most is None else f"<= {1e3 * most:g} ms", wall, cpu, None if most is None else cost["cpu"] <= most
-    )
+    wall, cpu = ("" if math.isnan(cost[side]) else f"{1e3 * cost[side]:.3g} ms" for side in SIDES)
+    if most is None:
+        return Line(what, "", wall, cpu, None)
+    return Line(what, f"<= {1e3 * most:g} ms", wall, cpu, cost["cpu"] <= most)
 
 
 def ratio_line(what: str, slow: Mapping[str, float], fast: Mapping[str, float]) -> Line:
