@@ -84,7 +84,7 @@ def tiny(tiny_makers: ModuleType, tmp_path_factory: pytest.TempPathFactory) -> C
     return folder
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def real_data() -> Path:
     """The folder of real data."""
     folder = os.environ.get("OVERREAD_REAL_DATA")

@@ -51,3 +51,13 @@ def test_the_run_file_of_the_readme_runs(place: Path) -> None:
     (place / "first.toml").write_text(text, encoding="utf-8")
     result = click.testing.CliRunner().invoke(main, ["run", "--file", "first.toml"])
     assert result.exit_code == 0, result.output
+
+
+def test_the_page_on_ecgs_shows_python_that_works_and_pictures_that_are_there() -> None:
+    (code,) = blocks("docs/ecg.md", "python")
+    shown: dict[str, object] = {"print": lambda *_: None}
+    exec(code, shown)
+    assert shown["found"].holds is True  # type: ignore[attr-defined]
+    text = (ROOT / "docs" / "ecg.md").read_text(encoding="utf-8")
+    pictures = re.findall(r"!\[[^\]]+\]\(([^)]+)\)", text)
+    assert len(pictures) == 5 and all((ROOT / "docs" / name).is_file() for name in pictures)

@@ -1,12 +1,15 @@
 """Measures the ECG and answers the exam `ecg_steps` by rule; no weights.
 
 Every answer follows from the signal that is shown, whatever the conversation says of it. Which fact decides, and at
-which threshold, is read from `prompts/ecg_steps.yaml`.
+which threshold, is read from `prompts/ecg_steps.yaml`. The receipt says at which samples the fact was read.
+
+`ecg_reading.py` answers by the findings and graphs of `overread.guidelines`, `ecg_options.py` finds the options that a
+value, leads or a stretch of time are: what an exam on other questions needs.
 """
 
 from __future__ import annotations
 
-import re
+import dataclasses
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -14,22 +17,20 @@ import yaml
 
 from overread.errors import BadInput, unknown_name
 from overread.exam.framing import PROMPTS
-from overread.measure.ecg import EcgFacts, measure_ecg
+from overread.measure.ecg import Measured, measure_ecg
 from overread.measure.remembered import Remembered
 from overread.models.contract import Answer, Pending, Posed, Seen, Setting, seen_by_tensor
-from overread.tables import Question, content_id
+from overread.models.ecg_options import option_of_value
+from overread.models.ecg_reading import EcgReading
+from overread.tables import Evidence, Question, content_id
 
 KINDS = ("choice",)
 FORMS = {"ecg": "signal"}
 SAMPLES = False
 VARIANTS: tuple[str, ...] = ()
 
-ADAPTER = 1
+ADAPTER = 2
 """Raised whenever the same question about the same signal may get another answer than before."""
-
-_RANGE = re.compile(
-    r"(?:(?P<below>below)\s+)?(?P<low>\d+(?:\.\d+)?)(?:\s+to\s+(?P<high>\d+(?:\.\d+)?))?.*?(?P<up>above)?"
-)
 
 
 class EcgSolver:
@@ -39,7 +40,7 @@ class EcgSolver:
         """`book` is the text of `ecg_steps.yaml`."""
         self._hash = content_id(book)
         self._rules = Rules(yaml.safe_load(book))
-        self._known: Remembered[EcgFacts] = Remembered()
+        self._known: Remembered[Measured] = Remembered()
 
     def identity(self) -> Mapping[str, Any]:
         """The version of this file and of the rules."""
@@ -62,15 +63,37 @@ class EcgSolver:
             seen += (seen_by_tensor(medium, given),)
         # Of several signals the last is meant: it stands nearest to the question.
         rate_hz = float(given.facts["rate_hz"])
+        key = (given.hash, given.shape, rate_hz)
         try:
-            facts = self._known.get((given.hash, given.shape, rate_hz), lambda: measure_ecg(given.data, rate_hz))
+            measured = self._known.get(key, lambda: measure_ecg(given.data, rate_hz))
         except BadInput as error:
             return Answer(question.id, seed, sample, "refused", error.what, seen=seen)
-        text = self._rules.answer(question, facts)
+        text = self._rules.answer(question, Facts(measured))
         if text is None or text not in question.options:
             reason = f"the solver has no answer to {question.template!r} among the options"
             return Answer(question.id, seed, sample, "refused", reason, seen=seen)
+        evidence = _moved(self._rules.evidence(question, EcgReading(measured)), given.indices)
+        seen = (*seen[:-1], dataclasses.replace(seen[-1], evidence=evidence))
         return Answer(question.id, seed, sample, choice=(question.options.index(text),), seen=seen)
+
+
+def _moved(evidence: Sequence[Evidence], indices: Sequence[int]) -> tuple[Evidence, ...]:
+    """Evidence in native samples: what was measured begins where the selection does."""
+    start = indices[0] if indices else 0
+    return tuple(dataclasses.replace(one, start=one.start + start, stop=one.stop + start) for one in evidence)
+
+
+class Facts:
+    """The facts of a measured ECG as `ecg_steps` names them."""
+
+    def __init__(self, measured: Measured) -> None:
+        self._facts = measured.facts
+
+    def __getitem__(self, name: str) -> Any:
+        if name == "regular":
+            # The exam counts premature and missing beats as irregular.
+            return bool(self._facts.regular) and not (self._facts.premature or self._facts.dropped)
+        return getattr(self._facts, name)
 
 
 class Rules:
@@ -79,7 +102,7 @@ class Rules:
     def __init__(self, book: Mapping[str, Any]) -> None:
         self._book = book
 
-    def answer(self, question: Question, facts: EcgFacts) -> str | None:
+    def answer(self, question: Question, facts: Facts) -> str | None:
         """The text of the right option; None where the rules say nothing."""
         match question.template.split("/"):
             case ["first", target] if target in self._book["diagnoses"]:
@@ -88,7 +111,19 @@ class Rules:
                 return self._step(target, name, stage, question.options, facts)
         return None
 
-    def _step(self, target: str, name: str, stage: str, options: Sequence[str], facts: EcgFacts) -> str | None:
+    def evidence(self, question: Question, reading: EcgReading) -> tuple[Evidence, ...]:
+        """Where the facts that an answer follows from were read."""
+        match question.template.split("/"):
+            case ["first", target] if target in self._book["diagnoses"]:
+                names = list(self._steps(target))
+            case [_, name, "finding" | "measurement" | "decision"]:
+                names = [name]
+            case _:
+                names = []
+        facts = [self._book["steps"][name]["fact"] for name in names]
+        return tuple(one for fact in facts for one in reading.shown(fact))
+
+    def _step(self, target: str, name: str, stage: str, options: Sequence[str], facts: Facts) -> str | None:
         step = self._book["steps"][name]
         found = _found(step, facts)
         if stage == "criterion":
@@ -96,7 +131,7 @@ class Rules:
         if stage == "finding":
             return _yes(found)
         if stage == "measurement":
-            return _range_of(options, getattr(facts, step["fact"]))
+            return _range_of(options, facts[step["fact"]])
         if stage == "decision":
             further = str(self._book["decision"]["further"])
             last = name == self._steps(target)[-1]
@@ -107,7 +142,7 @@ class Rules:
         steps: Sequence[str] = self._book["diagnoses"].get(target, {}).get("steps", ())
         return steps
 
-    def _has(self, target: str, facts: EcgFacts) -> bool:
+    def _has(self, target: str, facts: Facts) -> bool:
         return all(_found(self._book["steps"][name], facts) for name in self._steps(target))
 
 
@@ -115,8 +150,8 @@ def _yes(true: bool) -> str:
     return "Yes" if true else "No"
 
 
-def _found(step: Mapping[str, Any], facts: EcgFacts) -> bool:
-    value = getattr(facts, step["fact"])
+def _found(step: Mapping[str, Any], facts: Facts) -> bool:
+    value = facts[step["fact"]]
     if "is" in step:
         return bool(value == step["is"])
     if value is None:
@@ -126,20 +161,8 @@ def _found(step: Mapping[str, Any], facts: EcgFacts) -> bool:
 
 def _range_of(options: Sequence[str], value: float | None) -> str | None:
     """The option whose range holds the value: `below 40 bpm`, `40 to 50 bpm`, `140 bpm and above`."""
-    for option in options:
-        match = _RANGE.fullmatch(option)
-        if match is None or value is None:
-            continue
-        low = float(match["low"])
-        if match["below"]:
-            inside = value < low
-        elif match["high"]:
-            inside = low <= value < float(match["high"])
-        else:
-            inside = bool(match["up"]) and value >= low
-        if inside:
-            return option
-    return None
+    index = option_of_value(options, value)
+    return None if index is None else options[index]
 
 
 def check(setting: Setting) -> None:
