@@ -151,9 +151,11 @@ def said(answer: Answer) -> tuple[Any, ...]:
 def test_every_question_is_answered_once_with_a_receipt_for_every_medium(
     sittings: list[tuple[Run, Candidate, list[Posed]]],
 ) -> None:
+    answered = False
     for _, candidate, posed in sittings:
         assert posed
         answers = answers_of(candidate.ready(), posed)
+        answered |= any(answer.status == "answered" for answer in answers)
         asked = [(p.question.id, p.seed, p.sample) for one in posed for p in one.questions]
         assert Counter((a.question, a.seed, a.sample) for a in answers) == Counter(asked)
         blank = {p.question.id for one in posed if one.dialogue.condition == "blank" for p in one.questions}
@@ -168,7 +170,7 @@ def test_every_question_is_answered_once_with_a_receipt_for_every_medium(
                     assert fault(one, pending, answer, given) == ""
                 elif not candidate.forms:
                     assert answer.seen == () and given == {}, "a model that takes no media looked at one"
-    assert any(a.status == "answered" for _, candidate, posed in sittings for a in answers_of(candidate.ready(), posed))
+    assert answered
 
 
 def test_the_same_questions_again_get_the_same_answers_in_any_order(
