@@ -11,6 +11,8 @@ from overread import catalog, pipeline
 from overread.archives import checking
 from overread.cli.root import PARTIAL, as_json, data_option, main, print_json
 from overread.commands.export import FORMATS, export_run
+from overread.commands.lint import as_table as lint_table
+from overread.commands.lint import lint
 from overread.commands.terminal import show_table
 from overread.errors import NotYet
 from overread.runs.folder import Run
@@ -56,9 +58,18 @@ def build_phantoms(out: Path, patients: int, seed: int, kinds: tuple[str, ...]) 
 @main.command("lint")
 @click.argument("format_", metavar="FORMAT")
 @click.argument("path", type=click.Path(path_type=Path))
-def lint_command(format_: str, path: Path) -> None:
-    """List what is wrong in a file of an exam."""
-    raise NotYet(f"checking files of the format {format_!r} is not in this version")
+@as_json
+def lint_command(format_: str, path: Path, json_: bool) -> None:
+    """List what is wrong in the files of an exam; ends with code 3 where something is. FORMAT: ecg_reasoning."""
+    found = lint(format_, path)
+    if json_:
+        print_json(found)
+    else:
+        show_table(lint_table(found))
+        for kind, count in found["counts"].items():
+            click.echo(f"{kind}: {count}", err=True)
+    if found["faults"]:
+        sys.exit(PARTIAL)
 
 
 @main.group("data", invoke_without_command=True)
