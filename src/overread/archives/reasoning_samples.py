@@ -190,7 +190,9 @@ class _Reader:
         for number, raw in enumerate(loops, start=1):
             if not isinstance(raw, dict):
                 raise self._broken("missing_step", f"loop {number}", "the loop is no object")
-            yield self._loop({_OLD_NAMES.get(str(key), str(key)): value for key, value in raw.items()}, f"loop {number}")
+            yield self._loop(
+                {_OLD_NAMES.get(str(key), str(key)): value for key, value in raw.items()}, f"loop {number}"
+            )
 
     def _loop(self, raw: Mapping[str, Any], place: str) -> tuple[Step, ...]:
         unknown = [key for key in raw if key not in STEPS]

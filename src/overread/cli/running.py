@@ -150,6 +150,8 @@ def _headlines(runs: list[Run], json_: bool) -> None:
 def _end(made: Run) -> None:
     """Ends with the code for partial results where replies are missing."""
     scores = made.table("scores")
-    if scores.height and float(str(scores["coverage"].min())) < 1.0:
-        error_console().print("Some questions have no reply: the scores are partial.")
+    if made.manifest.get("left_out") or (scores.height and float(str(scores["coverage"].min())) < 1.0):
+        error_console().print(
+            "Some questions have no reply, or some originals could not be read: the scores are partial."
+        )
         sys.exit(PARTIAL)
