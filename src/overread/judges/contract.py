@@ -3,7 +3,7 @@
     a docstring             its first line is the title that `overread list judges` shows
     KINDS = ("choice",)     the question kinds it can judge
     VARIANTS = ()           optional: names for `judge:variant`
-    def judge(table: polars.DataFrame) -> polars.DataFrame
+    def judge(table: polars.DataFrame) -> polars.DataFrame          with VARIANTS: judge(table, variant)
 
 `table` has one row a reply, with the columns of `COLUMNS`; what comes back has the columns of `FINDING`, one row a
 reply of the table, in the same order. A judge never guesses: what it cannot read is `unreadable`, credit 0.
