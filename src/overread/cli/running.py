@@ -11,6 +11,8 @@ import click
 from overread import catalog, pipeline
 from overread.cli.root import PARTIAL, as_json, data_option, main, print_json
 from overread.commands import demo
+from overread.commands.agreement import agreement
+from overread.commands.agreement import as_table as agreement_table
 from overread.commands.dry_run import dry_run
 from overread.commands.terminal import error_console, listing_table, progress_bar, show_table, table_width
 from overread.errors import BadInput
@@ -113,10 +115,16 @@ def _settings(benchmark: str | None, run_file: str | None, given: dict[str, Any]
 @main.command("judge")
 @click.argument("run", type=click.Path(path_type=Path))
 @click.option("--judge", "judges", multiple=True, metavar="JUDGE", help="Instead of the benchmark's judges.")
-def judge_command(run: Path, judges: tuple[str, ...]) -> None:
-    """Judge the replies of a run (again), beside the verdicts that it has."""
+@as_json
+def judge_command(run: Path, judges: tuple[str, ...], json_: bool) -> None:
+    """Judge the replies of a run (again), beside the verdicts that it has, and say how far its judges agree."""
     made = Run(run)
     label = pipeline.judge(made, judges)
+    rows = agreement(made)
+    if json_:
+        print_json(rows)
+    elif rows:
+        show_table(agreement_table(rows))
     click.echo(f"The verdicts lie in {made.folder / 'verdicts' / label}; `overread score {run}` counts them", err=True)
 
 
