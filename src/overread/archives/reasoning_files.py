@@ -67,6 +67,11 @@ def read_all(path: Path) -> Iterator[Found]:
             yield found
 
 
+def read_one(file: Path) -> Found:
+    """The sample of a file that holds one, with what a model said where it is a file of results."""
+    return _read(_whole(file))
+
+
 class _Raw(NamedTuple):
     where: str
     value: Any

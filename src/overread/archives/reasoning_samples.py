@@ -29,6 +29,9 @@ FURTHER = "Further findings are required to confirm the diagnosis"
 SEVERAL = "select all possible leads"
 """A question that says this, in any case of letters, takes several answers."""
 
+REPLY = "overread_reply"
+"""In results that overread wrote: what of a reply its text cannot hold."""
+
 _OLD_NAMES = {"finding": FINDING, "grounding": GROUNDING, "decision": DECISION}
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 _ADDRESS = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*://[^\x00-\x1f]{1,255}")
@@ -67,6 +70,8 @@ class Step:
     answer: tuple[str, ...]
     response: str | None = None
     """What a model said, in files of results."""
+    reply: Mapping[str, Any] | None = None
+    """What of its reply text cannot hold, in results that overread wrote: choice, option_scores, status, reason."""
 
     @property
     def many(self) -> bool:
@@ -217,7 +222,7 @@ class _Reader:
         stage = stage or str(raw.get("question_type"))
         if stage not in STAGES:
             raise self._broken("unknown_stage", place, f"there is no type of question {stage[:64]!r}")
-        question, options, response = raw.get("question"), raw.get("options"), raw.get("model_response")
+        question, options = raw.get("question"), raw.get("options")
         if not isinstance(question, str) or not question.strip() or len(question) > LONGEST:
             raise self._broken("missing_step", place, "it has no question")
         if not isinstance(options, list) or not options or len(options) > MOST:
@@ -229,7 +234,7 @@ class _Reader:
         for text in (*options, *answer):
             if not isinstance(text, str) or not text.strip() or len(text) > LONGEST:
                 raise self._broken("no_answer", place, "an option or its answer is no text")
-        return self._sound(Step(stage, question, tuple(options), tuple(answer), _text(response)), raw, place)
+        return self._sound(Step(stage, question, tuple(options), tuple(answer), *_said(raw)), raw, place)
 
     def _sound(self, step: Step, raw: Mapping[str, Any], place: str) -> Step:
         if not step.answer or not set(step.answer) <= set(step.options):
@@ -253,6 +258,7 @@ class _Reader:
         return Broken(*self.faults, Fault(kind, self.name, place, what, fatal=True))
 
 
-def _text(response: Any) -> str | None:
+def _said(raw: Mapping[str, Any]) -> tuple[str | None, Mapping[str, Any] | None]:
     """What a model said; anything but text was never a reply."""
-    return response if isinstance(response, str) else None
+    response, reply = raw.get("model_response"), raw.get(REPLY)
+    return (response if isinstance(response, str) else None), (reply if isinstance(reply, dict) else None)
