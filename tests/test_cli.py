@@ -167,8 +167,8 @@ def test_build_phantoms_says_how_to_use_them(tmp_path: Path) -> None:
 
 
 LATER = [
-    ["view", "runs/x"], ["plot", "forced_commit", "runs/x"], ["train", "vlm", "r"], ["train", "echo", "r"], ["train", "probe", "r"],
-    ["models", "check", "chance"], ["ecg", "x"],
+    ["view", "runs/x"], ["plot", "forced_commit", "runs/x"], ["train", "vlm", "r"], ["train", "echo", "r"],
+    ["train", "probe", "r"], ["models", "check", "chance"], ["ecg", "x"],
 ]  # fmt: skip
 
 

@@ -108,12 +108,14 @@ def read_cases(settings: Settings, archives: Sequence[str]) -> Iterator[Case]:
 def seat(made: Run, settings: Settings) -> list[Candidate]:
     """The models of the settings, loaded; `prior` and `oracle` are given the key."""
 
-    def exam() -> ExamTables:
-        paths = ([made.part_path(table, index) for index in range(len(made.parts))] for table in EXAM_TABLES)
-        return ExamTables(*(pl.scan_parquet(some, glob=False) for some in paths))
-
     shown = {medium["kind"] for index in range(len(made.parts)) for medium in _media(made, index)}
-    return [seat_candidate(text, exam, shown) for text in dict.fromkeys(settings.models)]
+    return [seat_candidate(text, lambda: exam_tables(made), shown) for text in dict.fromkeys(settings.models)]
+
+
+def exam_tables(made: Run) -> ExamTables:
+    """The exam with its key, not read yet."""
+    paths = ([made.part_path(table, index) for index in range(len(made.parts))] for table in EXAM_TABLES)
+    return ExamTables(*(pl.scan_parquet(some, glob=False) for some in paths))
 
 
 def _media(made: Run, index: int) -> list[dict[str, Any]]:
