@@ -167,7 +167,7 @@ def test_build_phantoms_says_how_to_use_them(tmp_path: Path) -> None:
 
 
 LATER = [
-    ["view", "runs/x"], ["plot", "forced_commit", "runs/x"], ["train", "vlm", "r"], ["train", "echo", "r"],
+    ["view", "runs/x"], ["train", "vlm", "r"], ["train", "echo", "r"],
     ["train", "probe", "r"], ["models", "check", "chance"], ["ecg", "x"],
 ]  # fmt: skip
 
