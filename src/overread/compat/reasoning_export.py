@@ -56,7 +56,7 @@ def _folders(run: Run) -> dict[str, str]:
     for start, stop in run.parts:
         replies = reader.between(start, stop, ["id", "identity", "text", "choice"])
         speaking.update(replies.filter(pl.col("text").is_not_null() | pl.col("choice").is_not_null())["identity"])
-    names = {seat.model: _name(seat.model) for seat in run.seats() if seat.identity in speaking}
+    names = {seat.model: folder_of(seat.model) for seat in run.seats() if seat.identity in speaking}
     taken = list(names.values())
     return {
         seat.model: names[seat.model]
@@ -67,7 +67,7 @@ def _folders(run: Run) -> dict[str, str]:
     }
 
 
-def _name(model: str) -> str:
+def folder_of(model: str) -> str:
     """A model's name for a folder; of one that is a file, the file's."""
     file = model.partition("[")[0]
     return safe_name(Path(file).stem if is_path(file) else model)
