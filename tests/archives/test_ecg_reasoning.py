@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import copy
 import json
+import sys
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+import click.testing
 import polars as pl
 import pytest
 
@@ -17,6 +19,7 @@ from overread.archives import ecg_reasoning
 from overread.archives.reasoning_files import read_all
 from overread.archives.reasoning_releases import again
 from overread.archives.reasoning_samples import Step
+from overread.cli import main
 from overread.errors import BadInput
 
 Change = Callable[[dict[str, Any]], object]
@@ -174,3 +177,34 @@ def test_all_real_samples_make_cases(real_data: Path) -> None:
     assert {case.facts["release"] for case in cases} == {"0.0.1"}
     assert list(ecg_reasoning.left_out(real_data / "ecg_reasoning")) == []
     assert len(list(ecg_reasoning.cases(real_data / "ecg_reasoning" / "per_file"))) == 12
+
+
+def test_samples_are_fetched_from_the_hub_and_read_as_it_lays_them_out(
+    trees: ModuleType, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def snapshot(name: str, *, repo_type: str, local_dir: str, allow_patterns: list[str]) -> str:
+        assert (name, repo_type) == ("Jwoo5/ECG-Reasoning-Benchmark", "dataset")
+        folder = Path(local_dir) / "ptbxl"
+        folder.mkdir(parents=True)
+        pl.DataFrame([trees.reasoning_sample()], strict=False).write_parquet(folder / "test-00000-of-00001.parquet")
+        return local_dir
+
+    hub = ModuleType("huggingface_hub")
+    monkeypatch.setattr(hub, "snapshot_download", snapshot, raising=False)
+    monkeypatch.setitem(sys.modules, "huggingface_hub", hub)
+    result = click.testing.CliRunner().invoke(main, ["data", "get", "ecg_reasoning", "--out", str(tmp_path / "hub")])
+    assert result.exit_code == 0, result.output
+    (case,) = ecg_reasoning.cases(tmp_path / "hub")
+    assert case.facts["source"] == "ptbxl"
+
+
+def test_a_hub_that_cannot_be_reached_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def away(*_: object, **__: object) -> None:
+        raise ConnectionError("no route")
+
+    hub = ModuleType("huggingface_hub")
+    monkeypatch.setattr(hub, "snapshot_download", away, raising=False)
+    monkeypatch.setitem(sys.modules, "huggingface_hub", hub)
+    for words, what in ((["ecg_reasoning"], "no route"), (["ptbxl"], "cannot be fetched")):
+        result = click.testing.CliRunner().invoke(main, ["data", "get", *words, "--out", str(tmp_path / "hub")])
+        assert result.exit_code == 2 and what in result.output

@@ -9,6 +9,7 @@
     def cases(root: Path) -> Iterator[Case]
     OTHERS = ()             optional: aliases of other archives in which the media of its cases lie; such a case has
                             that archive's terms, and may have its patients
+    def fetch(out: Path) -> Path                    optional: gets it over the network, for `overread data get --out`
     def left_out(root: Path) -> Iterator[str]       optional: what makes no case and why, a line each; runs tell it
 
 `cases` streams, in a fixed order. Patient ids carry the alias (`ptbxl/123`); where an archive does not tell, the study

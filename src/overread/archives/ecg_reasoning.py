@@ -14,6 +14,7 @@ there the ECG is the patient. What cannot be asked whole is left out, by name.
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -28,6 +29,7 @@ from overread.tables import Case, Json, Media, Terms, canonical, content_id
 ALIAS = "ecg_reasoning"
 TERMS: Terms = "open"
 ACCESS = "https://huggingface.co/datasets/Jwoo5/ECG-Reasoning-Benchmark (open); its ECGs: --data ptbxl, mimic_ecg"
+HUB = "Jwoo5/ECG-Reasoning-Benchmark"
 EXPECTED = (("*.jsonl", "the samples of a source, one a line"),)
 OTHERS = ("ptbxl", "mimic_ecg", "phantoms", "ludb", "ecg_folder")
 """Aliases of the archives that its ECGs lie in."""
@@ -46,6 +48,21 @@ def left_out(root: Path) -> Iterator[str]:
     """What makes no case, a line each, and why."""
     for found in read_all(root):
         yield from (str(fault) for fault in found.faults if fault.fatal)
+
+
+def fetch(out: Path) -> Path:
+    """Fetches the samples from the hub of Hugging Face into a folder."""
+    try:
+        hub: Any = importlib.import_module("huggingface_hub")
+    except ImportError as error:
+        raise BadInput("fetching from the hub needs huggingface_hub", do="pip install overread[hf]") from error
+    try:
+        hub.snapshot_download(HUB, repo_type="dataset", local_dir=str(out), allow_patterns=["*.jsonl", "*.parquet"])
+    except Exception as error:
+        # Whatever keeps a hub from answering is one thing to the user: there is no way to it from here.
+        what = f"the hub does not give {HUB}: {type(error).__name__}: {str(error)[:200]}"
+        raise BadInput(what, where=str(out), do=f"fetch it elsewhere and bring it here: {ACCESS}") from error
+    return out
 
 
 def cases_of(found: list[Found], where: str) -> Iterator[Case]:

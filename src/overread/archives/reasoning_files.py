@@ -1,7 +1,7 @@
 """Where samples of ECG-Reasoning-Benchmark lie: lines of JSONL, rows of Parquet, one JSON file a sample.
 
-A folder is read as the JSONL or Parquet files that lie in it, or in its folder `data`; where there is none, as a tree
-of single files, `.../<source>/<diagnosis>/<id>.json`. What a file inside leaves unsaid, its path tells.
+A folder is read as the JSONL or Parquet files that lie in it, in its folder `data`, or as `<source>/test*`; where there
+is none, as a tree of single files, `.../<source>/<diagnosis>/<id>.json`. What a file leaves unsaid, its path tells.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ def files_of(path: Path) -> list[Path]:
         return [path]
     if not is_folder(path):
         raise BadInput("there is no such file or folder", where=str(path), do="name a folder with samples")
-    for folder in (path, path / "data"):
-        tables = sorted(file for ending in TABLES for file in folder.glob(f"*{ending}"))
+    for pattern in ("*", "data/*", "*/test*"):  # the last: a folder a source, as hubs keep data sets
+        tables = sorted(file for ending in TABLES for file in path.glob(f"{pattern}{ending}"))
         if tables:
             return tables
     return sorted(path.glob("**/*.json"), key=_numbered)
