@@ -17,7 +17,7 @@ from overread.commands.terminal import show_table, table_width
 from overread.report.headline import headline_tables
 from overread.report.texts import clean
 from overread.runs.folder import Run
-from overread.settings import parse_pairs
+from overread.settings import Settings, parse_pairs
 
 
 @main.command("import")
@@ -74,6 +74,20 @@ def build_phantoms(out: Path, patients: int, seed: int, kinds: tuple[str, ...]) 
     builder = catalog.load("builders", "phantoms")
     built = builder.build(out, patients=patients, seed=seed, **({"kinds": kinds} if kinds else {}))
     click.echo(f"Use them with --data phantoms={built}", err=True)
+
+
+@build_group.command("ecg_reasoning")
+@click.argument("archive")
+@data_option
+@click.option("--out", required=True, metavar="DIR", type=click.Path(path_type=Path), help="The folder written to.")
+@click.option("--per", default=20, show_default=True, help="ECGs with each diagnosis at most, and as many without.")
+@click.option("--seed", default=0, show_default=True, help="Another seed gives other chains.")
+def build_ecg_reasoning(archive: str, data: tuple[str, ...], out: Path, per: int, seed: int) -> None:
+    """Write chains of questions on 17 diagnoses, on the ECGs of an archive: phantoms, whose truth is known."""
+    builder = catalog.load("builders", "ecg_reasoning")
+    cases = list(pipeline.read_cases(Settings("", data=parse_pairs(data, "--data")), (archive,)))
+    built = builder.build(cases, out, archive=archive, per=per, seed=seed)
+    click.echo(f"Use them with --data ecg_reasoning={built}", err=True)
 
 
 @main.command("lint")
