@@ -140,7 +140,6 @@ def expected(row: Row, find: Callable[[Row], Finding]) -> Finding:
 
 
 def _each(table: pl.DataFrame, find: Callable[[Row], Finding]) -> pl.DataFrame:
-    table = table.with_columns(pl.col("number") + 0.0)  # -0.0 is equal to 0.0 and written otherwise
     seen = [name for name in Row._fields if name != "template"]
     groups = table.select(seen).with_row_index(_INDEX).group_by(seen, maintain_order=True).agg(_INDEX)
     first = table.select(Row._fields)[groups[_INDEX].list.first()]
