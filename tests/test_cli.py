@@ -170,8 +170,7 @@ def test_build_phantoms_says_how_to_use_them(tmp_path: Path) -> None:
 
 
 LATER = [
-    ["view", "runs/x"], ["plot", "forced_commit", "runs/x"], ["import", "heartbeat", "x", "--out", "y"],
-    ["lint", "ecg_reasoning", "x"], ["train", "vlm", "r"], ["train", "echo", "r"], ["train", "probe", "r"],
+    ["view", "runs/x"], ["train", "vlm", "r"], ["train", "echo", "r"], ["train", "probe", "r"],
 ]  # fmt: skip
 
 

@@ -10,7 +10,7 @@ from types import ModuleType
 
 import polars as pl
 
-from overread.catalog import describe, is_path, load
+from overread.catalog import describe, is_path, load, split_variant
 from overread.errors import BadInput, BadRun, blaming
 from overread.judges.contract import COLUMNS, FINDING, RULING
 from overread.runs.folder import Run, part_name, read_json, safe_name, write_json
@@ -156,7 +156,8 @@ def _table(replies: pl.DataFrame, questions: pl.DataFrame, key: pl.DataFrame) ->
 def _find(panel: Panel, kind: str, rows: pl.DataFrame) -> pl.DataFrame:
     name, module = panel.judge_of(kind)
     with blaming(f"the judge {name}", str(getattr(module, "__file__", name))):
-        found: pl.DataFrame = module.judge(rows)
+        variant = split_variant(name)[1]
+        found: pl.DataFrame = module.judge(rows, variant) if variant else module.judge(rows)
     if (
         not isinstance(found, pl.DataFrame)
         or dict(found.schema) != FINDING

@@ -49,7 +49,7 @@ def run(
     made = compile_exam(settings)
     check_kinds(made, settings.judges)
     check_judges(made, settings.judges, settings)
-    notes = ask(made, with_floors(made, settings), progress, tell)
+    notes = [*told_of(made), *ask(made, with_floors(made, settings), progress, tell)]
     return made, notes + conclude(made, settings)
 
 
@@ -85,12 +85,38 @@ def compile_exam(settings: Settings) -> Run:
     """Cases -> dialogues and key in the run folder; a run that is there already is gone on with, on the same data."""
     module = load("benchmarks", settings.benchmark)
     if not Run.exists(settings.folder):
-        return publish(settings, module, list(read_cases(settings, module.ARCHIVES)))
+        archives = _archives(module, exam_of(settings, module)[1]["options"])
+        left_out = list(_left_out(settings, archives))
+        return publish(settings, module, list(read_cases(settings, archives)), left_out)
     there = Run(settings.folder)
     there.check_same_exam(exam_of(settings, module)[1])
-    if _has_data(settings, module.ARCHIVES):
-        check_same_data(there, list(read_cases(settings, module.ARCHIVES)))
+    archives = _archives(module, there.exam["options"])
+    if _has_data(settings, archives):
+        check_same_data(there, list(read_cases(settings, archives)))
     return there
+
+
+def told_of(made: Run) -> Iterator[str]:
+    """What whoever reads the scores of a run has to know of its exam, a sentence each."""
+    yield from made.manifest.get("remarks", ())
+    left_out = made.manifest.get("left_out", ())
+    if left_out:
+        more = f"; and {len(left_out) - 3} more, see run.json" if len(left_out) > 3 else ""
+        yield f"{len(left_out)} originals could not be read and are left out: {'; '.join(left_out[:3])}{more}"
+
+
+def _archives(module: ModuleType, options: Mapping[str, str]) -> Sequence[str]:
+    """The archives whose cases a benchmark needs under some options."""
+    found: Sequence[str] = module.archives(options) if hasattr(module, "archives") else module.ARCHIVES
+    return found
+
+
+def _left_out(settings: Settings, archives: Sequence[str]) -> Iterator[str]:
+    """What of some archives makes no case."""
+    roots = find_roots(settings.data)
+    for archive in (load("archives", name) for name in archives):
+        if hasattr(archive, "left_out"):
+            yield from archive.left_out(roots.root(archive.ALIAS))
 
 
 def _has_data(settings: Settings, archives: Sequence[str]) -> bool:
@@ -115,17 +141,29 @@ def read_cases(settings: Settings, archives: Sequence[str]) -> Iterator[Case]:
 def seat(made: Run, settings: Settings) -> list[Candidate]:
     """The models of the settings, loaded; `prior` and `oracle` are given the key."""
 
-    def exam() -> ExamTables:
-        paths = ([made.part_path(table, index) for index in range(len(made.parts))] for table in EXAM_TABLES)
-        return ExamTables(*(pl.scan_parquet(some, glob=False) for some in paths))
-
     shown = {medium["kind"] for index in range(len(made.parts)) for medium in _media(made, index)}
-    return [seat_candidate(text, exam, shown) for text in dict.fromkeys(settings.models)]
+    return [seat_candidate(text, lambda: exam_tables(made), shown) for text in dict.fromkeys(settings.models)]
+
+
+def exam_tables(made: Run) -> ExamTables:
+    """The exam with its key, not read yet."""
+    paths = ([made.part_path(table, index) for index in range(len(made.parts))] for table in EXAM_TABLES)
+    return ExamTables(*(pl.scan_parquet(some, glob=False) for some in paths))
 
 
 def _media(made: Run, index: int) -> list[dict[str, Any]]:
     media = made.part("dialogues", index, ["media"])["media"].explode().drop_nulls()
     return media.struct.field("kind").unique().to_frame().to_dicts() if media.len() else []
+
+
+def _aliases(made: Run) -> list[str]:
+    """Where the media of an exam lie."""
+    found: set[str] = set()
+    for index in range(len(made.parts)):
+        media = made.part("dialogues", index, ["media"])["media"].explode().drop_nulls()
+        if media.len():
+            found.update(media.struct.field("uri").str.split("://").list.first().unique())
+    return sorted(found)
 
 
 def ask(
@@ -142,8 +180,8 @@ def ask(
     candidates = seat(made, settings)
     roots = find_roots(settings.data)
     if any(candidate.seat.looks for candidate in candidates):
-        for name in load("benchmarks", made.exam["benchmark"]).ARCHIVES:
-            roots.root(load("archives", name).ALIAS)  # an alias that is not set is told before anything is asked
+        for alias in _aliases(made):
+            roots.root(alias)  # an alias that is not set is told before anything is asked
     asking = local.Asking(
         roots=roots,
         seed=settings.seed,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -198,6 +199,78 @@ def ecg_folder(root: Path) -> Path:
     return root
 
 
+def reasoning_sample(
+    number: int = 0, source: str = "ptbxl", ecg: str = "1", *, label: bool = True, **metadata: Any
+) -> Any:
+    """A chain about first-degree block: two loops where it is there, the second of them without grounding where not."""
+
+    def ask(stage: str, question: str, options: Sequence[str], *right: int) -> dict[str, Any]:
+        answer = [options[i] for i in right]
+        listed = stage.endswith("grounding")
+        return {
+            "question": question, "options": list(options), "answer": answer if listed else answer[0],
+            "answer_idx": list(right) if listed else right[0], "question_type": stage,
+        }  # fmt: skip
+
+    shift = number % 3 / 10
+    spans = [f"[{start + shift:.2f}s - {start + shift + 0.2:.2f}s]" for start in (1, 3, 5, 7)]
+    leads = ["Lead I", "Lead II", "Lead V1", "Lead V5"]
+    yes_no, further = ("Yes", "No"), "Further findings are required to confirm the diagnosis"
+    decisions = (*yes_no, further)
+    first = {
+        "criterion_selection": ask(
+            "criterion_selection", "What is looked at first?", ["Conduction", "Axis", "Rate"], 0
+        ),
+        "finding_identification": ask("finding_identification", "Is every P wave conducted?", yes_no, 0),
+        "ecg_grounding": [],
+        "diagnostic_decision": ask("diagnostic_decision", "What follows?", decisions, 2),
+    }
+    grounding = [
+        ask("lead_grounding", "Which leads show it? Select all possible leads.", leads, 1, 3),
+        ask("wave_grounding", "Where is such a P wave?", spans, number % 4),
+        ask("measurement_grounding", "How long is it?", ["Below 120ms", "[120ms - 200ms]", "Above 200ms"], 2 * label),
+    ]
+    second = {
+        "criterion_selection": ask("criterion_selection", "What is looked at next?", ["Rhythm", "PR interval"], 1),
+        "finding_identification": ask("finding_identification", "Is it longer than 200 ms?", yes_no, 1 - label),
+        "ecg_grounding": grounding if label else grounding[1:],
+        "diagnostic_decision": ask("diagnostic_decision", "What follows?", decisions, 1 - label),
+    }
+    return {
+        "metadata": {
+            "id": number, "data_source": source, "ecg_id": ecg, "target_dx": "first_degree_av_block",
+            "dx_label": label, "path_idx": 0, **metadata,
+        },
+        "data": {
+            "initial_diagnostic_question": {
+                "question": "Does this ECG suggest a first-degree block?", "options": list(yes_no),
+                "answer": yes_no[not label], "question_type": "initial_diagnostic_question",
+            },
+            "reasoning": [first, second],
+        },
+    }  # fmt: skip
+
+
+def ecg_reasoning(root: Path) -> Path:
+    """Samples on the ECGs of the trees `ptbxl` and `mimic_ecg`."""
+    mimic = [("10000032", "40689238"), ("10000032", "44458630"), ("10000117", "43834530")]
+    sources = {
+        "ptbxl": [
+            reasoning_sample(n, "ptbxl", ecg, label=n % 2 == 0) for n, ecg in enumerate(("1", "2", "1001", "1002"))
+        ],
+        "mimic_iv_ecg": [
+            reasoning_sample(n, "mimic_iv_ecg", ecg, label=n % 2 == 1, subject_id=subject)
+            for n, (subject, ecg) in enumerate(mimic)
+        ],
+    }
+    root.mkdir(parents=True, exist_ok=True)
+    for source, samples in sources.items():
+        text = "".join(f"{json.dumps(sample)}\n" for sample in samples)
+        (root / f"{source}.jsonl").write_text(text, encoding="utf-8")
+    return root
+
+
 MAKERS: dict[str, Callable[[Path], Path]] = {
     "ptbxl": ptbxl, "mimic_ecg": mimic_ecg, "ludb": ludb, "code15": code15, "ecg_folder": ecg_folder,
+    "ecg_reasoning": ecg_reasoning,
 }  # fmt: skip

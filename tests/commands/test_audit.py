@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 import polars as pl
@@ -94,3 +96,28 @@ def test_a_benchmark_by_path_is_audited_into_a_folder_of_its_name(
     with pytest.raises(pytest.skip.Exception):
         audit(Settings("ecg_steps", data=phantom_data), quiet)
     assert seen == [str(Path("runs") / "audit-ecg_steps")]
+
+
+def test_an_exam_that_names_its_measures_is_audited_whole_and_by_slice(trees: ModuleType, tmp_path: Path) -> None:
+    samples = [
+        trees.reasoning_sample(number, ecg=str(number + 1), label=number % 3 == 0, subject_id=str(10000 + number))
+        for number in range(60)
+    ]
+    (tmp_path / "samples").mkdir()
+    lines = "".join(f"{json.dumps(sample)}\n" for sample in samples)
+    (tmp_path / "samples" / "ptbxl.jsonl").write_text(lines, encoding="utf-8")
+    settings = Settings("ecg_reasoning", data={"ecg_reasoning": str(tmp_path / "samples")}, out=str(tmp_path / "audit"))
+    found = audit(settings, quiet)
+    document = found.document
+    for name in ("completion_hard", "completion_soft", "depth", "gt_rda"):
+        for line in (document[name], document["by_diagnosis"]["first_degree_av_block"][name]):
+            assert line["chance"] < line["prior"] and line["interval"] == [line["low"], line["high"]]
+    stages = document["stages"]
+    assert (stages["criterion_selection"]["prior"], stages["diagnostic_decision"]["prior"]) == (1.0, 1.0)
+    assert stages["criterion_selection"]["n"] == 120
+    inner = document["by_diagnosis"]["first_degree_av_block"]["stages"]
+    assert {name: line["prior"] for name, line in inner.items()} == pytest.approx(
+        {name: line["prior"] for name, line in stages.items()}
+    ), "there is one diagnosis"
+    assert stages["criterion_selection"]["cues"][0]["cue"].startswith("text")
+    assert any(line.startswith("criterion_selection: 1 ") and "gives it away" in line for line in found.sentences())

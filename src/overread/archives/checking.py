@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 from rich.table import Table
 
 from overread.archives.contract import Check, check
 from overread.catalog import entries, load
-from overread.errors import unknown_name
+from overread.errors import BadInput, unknown_name
 from overread.report.texts import plain_table
 from overread.roots import SETTINGS_FILE, Roots, variable_of
 
@@ -34,6 +35,15 @@ def how_to_get(alias: str) -> str:
     """Where to ask for an archive, under which terms, and how to use it then."""
     archive = _archive(alias)
     return f"{alias} ({archive.TERMS}): {archive.ACCESS}\nthen use it with --data {alias}=PATH"
+
+
+def fetch(alias: str, out: Path) -> Path:
+    """Gets an archive over the network into a folder."""
+    archive = _archive(alias)
+    if not hasattr(archive, "fetch"):
+        raise BadInput(f"{alias} cannot be fetched from here", where="--out", do=how_to_get(alias))
+    fetched: Path = archive.fetch(out)
+    return fetched
 
 
 def how_to_set(alias: str) -> str:

@@ -7,6 +7,10 @@
     ACCESS = "https://..."  where to ask for it, or how to make it
     EXPECTED = (("ecg/*.hea", "what these files are"), ...)    the layout below the root, as glob patterns
     def cases(root: Path) -> Iterator[Case]
+    OTHERS = ()             optional: aliases of other archives in which the media of its cases lie; such a case has
+                            that archive's terms, and may have its patients
+    def fetch(out: Path) -> Path                    optional: gets it over the network, for `overread data get --out`
+    def left_out(root: Path) -> Iterator[str]       optional: what makes no case and why, a line each; runs tell it
 
 `cases` streams, in a fixed order. Patient ids carry the alias (`ptbxl/123`); where an archive does not tell, the study
 is the patient. Among the facts are `geometry`, the same text for studies of the same geometry, and `length`, the number

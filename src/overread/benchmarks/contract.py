@@ -10,6 +10,12 @@
     MODELS = ()                  optional: solvers that `overread demo` and `audit` add to the floors
     VARIANTS = ()                optional: names for `benchmark:variant`
     OPTIONS = {"key": "default"} optional: what `--set BENCHMARK.key=value` can set
+    FRAMING = "mine.yaml"         optional: the file of `overread.prompts` that frames its questions; an option
+                                 `prompts` names another
+    def archives(options: Mapping[str, str]) -> tuple[str, ...]     optional: whose cases it needs, where options tell
+    def remarks(options: Mapping[str, str]) -> Iterator[str]        optional: what runs tell whoever reads their scores
+    AUDIT = {"depth": "my_depth"}    optional: metrics that an audit tells by these names, also for each value of the
+    AUDIT_BY = "diagnosis"           slice of this name
     def exam(cases: Sequence[Case], seed: int, options: Options) -> Iterator[Script]
 
 `exam` sees all cases, so it may balance, split, and borrow distractors. It is called twice and must yield the same

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
+from typing import Any
 
 import click
 
 from overread.cli.root import as_json, data_option, main, print_json
 from overread.commands.audit import audit as audit_exam
 from overread.commands.compare import compare_runs, comparison_table
+from overread.commands.plot import Wish, plot
 from overread.commands.terminal import progress_bar, show_table
 from overread.errors import NotYet
+from overread.report.curves import LAYOUTS
 from overread.report.page import write_page
 from overread.report.texts import clean
 from overread.runs.folder import Run
@@ -36,10 +39,38 @@ def view_command(runs: tuple[str, ...]) -> None:
 
 @main.command("plot")
 @click.argument("figure")
-@click.argument("runs", nargs=-1)
-def plot_command(figure: str, runs: tuple[str, ...]) -> None:
-    """Draw a figure of a published kind from runs."""
-    raise NotYet(f"the figure {figure!r} is not in this version", do="overread report RUN writes a page with figures")
+@click.argument("sources", metavar="RUN...", nargs=-1, required=True, type=click.Path(path_type=Path))
+@click.option("--dx", "names", multiple=True, metavar="NAME", help="A diagnosis; total if not given.")
+@click.option("--all-dx", is_flag=True, help="The total and every diagnosis, a figure each.")
+@click.option("--model", "models", multiple=True, metavar="MODEL", help="Only these; all if not given.")
+@click.option(
+    "--layout",
+    default="combined",
+    show_default=True,
+    type=click.Choice(LAYOUTS),
+    help="One pair of axes, or one a model.",
+)
+@click.option(
+    "--ylim", nargs=2, type=float, default=(0.0, 1.0), show_default=True, metavar="LOW HIGH", help="Of the accuracy."
+)
+@click.option("--judge", "judges", multiple=True, metavar="JUDGE", help="Instead of the benchmark's judges.")
+@click.option(
+    "--out",
+    default=".",
+    show_default=True,
+    metavar="DIR",
+    type=click.Path(path_type=Path),
+    help="Where the figures go.",
+)
+def plot_command(figure: str, sources: tuple[Path, ...], out: Path, all_dx: bool, **wish: Any) -> None:
+    """Draw a figure of a published kind, as PDF and PNG. FIGURE: forced_commit.
+
+    RUN is a run of ecg_reasoning with the protocol forced-commit, or an upstream table (CSV), or a folder of them.
+    """
+    names = () if all_dx else wish["names"] or ("total",)
+    wanted = Wish(names, wish["models"], wish["layout"], wish["ylim"], wish["judges"])
+    for path in plot(figure, sources, wanted, out):
+        click.echo(str(path))
 
 
 @main.command("compare")

@@ -11,6 +11,8 @@ import click
 from overread import catalog, pipeline
 from overread.cli.root import PARTIAL, as_json, data_option, main, print_json
 from overread.commands import demo
+from overread.commands.agreement import agreement
+from overread.commands.agreement import as_table as agreement_table
 from overread.commands.dry_run import dry_run
 from overread.commands.terminal import error_console, listing_table, progress_bar, show_table, table_width
 from overread.errors import BadInput
@@ -122,12 +124,18 @@ def _settings(benchmark: str | None, run_file: str | None, given: dict[str, Any]
 @click.argument("run", type=click.Path(path_type=Path))
 @click.option("--judge", "judges", multiple=True, metavar="JUDGE", help="Instead of the benchmark's judges.")
 @allow_remote_option
-def judge_command(run: Path, judges: tuple[str, ...], allow_remote: tuple[str, ...]) -> None:
-    """Judge the replies of a run (again), beside the verdicts that it has. A judge may be a model: NAME[MODEL]."""
+@as_json
+def judge_command(run: Path, judges: tuple[str, ...], allow_remote: tuple[str, ...], json_: bool) -> None:
+    """Judge the replies of a run (again), and say how far its judges agree. A judge may be a model: NAME[MODEL]."""
     made = Run(run)
     command = ("overread", *sys.argv[1:])
     settings = Settings(made.exam["benchmark"], allow_remote=allow_remote, command=command)
     label = pipeline.judge(made, judges, settings, lambda text: click.echo(f"note: {clean(text)}", err=True))
+    rows = agreement(made)
+    if json_:
+        print_json(rows)
+    elif rows:
+        show_table(agreement_table(rows))
     click.echo(f"The verdicts lie in {made.folder / 'verdicts' / label}; `overread score {run}` counts them", err=True)
 
 
@@ -161,6 +169,8 @@ def _headlines(runs: list[Run], json_: bool) -> None:
 def _end(made: Run) -> None:
     """Ends with the code for partial results where replies are missing."""
     scores = made.table("scores")
-    if scores.height and float(str(scores["coverage"].min())) < 1.0:
-        error_console().print("Some questions have no reply: the scores are partial.")
+    if made.manifest.get("left_out") or (scores.height and float(str(scores["coverage"].min())) < 1.0):
+        error_console().print(
+            "Some questions have no reply, or some originals could not be read: the scores are partial."
+        )
         sys.exit(PARTIAL)

@@ -7,7 +7,7 @@ behind is never taken for part of the exam. The manifest is written last.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -16,7 +16,7 @@ from overread.catalog import describe, file_hash, is_path, split_variant
 from overread.columns import to_frame
 from overread.errors import BadInput, BadRun, OverreadError, unknown_name
 from overread.exam.compiling import Exam, Part, compile_parts
-from overread.exam.framing import load_framings
+from overread.exam.framing import PROMPTS, load_framings
 from overread.exam.script import Options, Script
 from overread.exam.survey import survey
 from overread.media.conditions import parse_conditions
@@ -24,6 +24,8 @@ from overread.runs.folder import Run, part_name, write_exam_part
 from overread.runs.parts import write_part
 from overread.settings import Settings
 from overread.tables import Case, Dialogue, Key, Question, canonical, content_id
+
+DEFAULT_FRAMING = PROMPTS / "framing.yaml"
 
 PART_SIZE = 16_384
 """Questions a part: what is held in memory at once."""
@@ -36,6 +38,7 @@ def exam_of(settings: Settings, module: ModuleType) -> tuple[Exam, dict[str, Any
     if not module.PROTOCOLS:
         raise BadInput("the benchmark has no protocol", where=entry.path, do="name at least one in PROTOCOLS")
     protocol = settings.protocol or module.PROTOCOLS[0]
+    options = settings.section(entry.name, getattr(module, "OPTIONS", {}))
     if protocol not in module.PROTOCOLS:
         raise unknown_name(f"protocol of {entry.name}", protocol, module.PROTOCOLS, where="--protocol")
     conditions = parse_conditions(settings.conditions, module.PROBES)
@@ -45,13 +48,26 @@ def exam_of(settings: Settings, module: ModuleType) -> tuple[Exam, dict[str, Any
         "protocol": protocol,
         "conditions": list(conditions),
         "blind": "a fifth" if settings.conditions == "floors" else "all",
-        "options": settings.section(entry.name, getattr(module, "OPTIONS", {})),
+        "options": options,
         "seed": settings.seed,
         "seeds": settings.seeds,
         "samples": settings.samples,
         "limit": settings.limit,
     }
-    return Exam(name, protocol, conditions, settings.seed, load_framings()), wanted
+    framing = _framing_of(module, options)
+    if framing != DEFAULT_FRAMING:
+        framings = load_framings(framing)
+        wanted["framing"] = file_hash(framing)
+    else:
+        framings = load_framings()
+    return Exam(name, protocol, conditions, settings.seed, framings), wanted
+
+
+def _framing_of(module: ModuleType, options: Mapping[str, str]) -> Path:
+    """The file that says how questions are framed: the user's, the benchmark's own, or the one for all."""
+    if options.get("prompts"):
+        return Path(options["prompts"])
+    return PROMPTS / str(getattr(module, "FRAMING", DEFAULT_FRAMING.name))
 
 
 def fingerprints(cases: Sequence[Case]) -> dict[str, str]:
@@ -76,8 +92,8 @@ def check_same_data(run: Run, cases: Sequence[Case]) -> None:
             )
 
 
-def publish(settings: Settings, module: ModuleType, cases: Sequence[Case]) -> Run:
-    """Cases -> dialogues, questions and key in the run folder."""
+def publish(settings: Settings, module: ModuleType, cases: Sequence[Case], left_out: Sequence[str] = ()) -> Run:
+    """Cases -> dialogues, questions and key in the run folder; `left_out` tells what of the data made no case."""
     exam, wanted = exam_of(settings, module)
     data = fingerprints(cases)
     tag = content_id(canonical(wanted), canonical(data))[:8]
@@ -110,6 +126,8 @@ def publish(settings: Settings, module: ModuleType, cases: Sequence[Case]) -> Ru
         "without_swap_partner": found.unpaired,
         "fingerprint": written.digest.hexdigest(),
         "data": data,
+        "left_out": list(left_out),
+        "remarks": list(module.remarks(wanted["options"])) if hasattr(module, "remarks") else [],
         "command": list(settings.command),
     }
     published = Run.publish(settings.folder, manifest)

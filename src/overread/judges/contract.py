@@ -3,7 +3,7 @@
     a docstring             its first line is the title that `overread list judges` shows
     KINDS = ("choice",)     the question kinds it can judge
     VARIANTS = ()           optional: names for `judge:variant`
-    def judge(table: polars.DataFrame) -> polars.DataFrame
+    def judge(table: polars.DataFrame) -> polars.DataFrame          with VARIANTS: judge(table, variant)
 
 A judge that is itself a model has beside these
 

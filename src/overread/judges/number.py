@@ -57,7 +57,8 @@ def _marked(table: pl.DataFrame) -> pl.DataFrame:
     value = pl.col("number")
     is_read = value.is_finite().fill_null(False)
     correct = is_read & _right("number").fill_null(False)
-    digits = (value + 0.0).cast(pl.String).str.replace(r"\.0$", "")
+    # Adding zero would do, but an optimiser may leave that out.
+    digits = pl.when(value == 0).then(0.0).otherwise(value).cast(pl.String).str.replace(r"\.0$", "")
     return table.select(
         "reply",
         pl.when(is_read).then(pl.lit("read")).otherwise(pl.lit("unreadable")).alias("status"),

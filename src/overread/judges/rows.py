@@ -41,6 +41,8 @@ class Row(NamedTuple):
     number: float | None
     spread: tuple[float, ...] | None
     blob: str | None
+    stage: str | None = None
+    """The kind of step that the question is; judges that mark steps in different ways go by it."""
 
 
 class Finding(NamedTuple):

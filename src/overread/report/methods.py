@@ -63,6 +63,8 @@ def facts_of(run: Run, aliases: Sequence[str]) -> list[tuple[str, str]]:
         ("compiled by", f"overread {run.manifest.get('overread', 'unknown')}"),
         ("command", shlex.join(run.manifest["command"]) or "given through the Python API"),
     ]
+    facts += [("to be known", text) for text in run.manifest.get("remarks", ())]
+    facts += [("left out, as it could not be read", text) for text in run.manifest.get("left_out", ())]
     return [*facts, *(("asked by", text) for text in dict.fromkeys(map(_worker, run.workers())))]
 
 

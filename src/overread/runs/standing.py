@@ -54,7 +54,8 @@ def standing(questions: pl.DataFrame, replies: pl.DataFrame) -> Standing:
     shown = set(questions["parents"].explode().drop_nulls())
     said: dict[Slot, str] = {}
     if shown:
-        rows = {row["id"]: row for row in questions.iter_rows(named=True)}
+        needed = questions.select("id", "prompt", "parents", "options")
+        rows = {row["id"]: row for row in needed.iter_rows(named=True)}
         _hear(counted[0], rows, shown, said)
         for wave in sorted(set(questions["wave"]) - {0}):
             waiting = questions.filter((pl.col("wave") == wave) & (pl.col("parents").list.len() > 0))

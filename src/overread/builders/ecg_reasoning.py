@@ -1,0 +1,281 @@
+"""ECG reasoning: new chains of questions on 17 diagnoses, in the form of ECG-Reasoning-Benchmark 0.0.2
+
+media: ecg
+terms: those of the archive
+
+`overread build ecg_reasoning phantoms --data phantoms=DIR --out EXAM` writes `phantoms.jsonl` and, in `evidence`, the
+samples that each answer was read from; `overread run ecg_reasoning --data ecg_reasoning=EXAM --data phantoms=DIR` sits
+it.
+
+The graphs are those of `guidelines/ecg.yaml`, the words those of `ecg_questions.yaml`. Keys of phantoms come from their
+truth and from nothing that measures. Each diagnosis has as many ECGs with it as without, each patient is in one part of
+the split, and what can be guessed from options alone is not asked (`ecg_items.py`).
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import functools
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from importlib import resources
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import yaml
+
+from overread.archives.reasoning_samples import DECISION, FIRST, FURTHER, YES_NO
+from overread.archives.split import part_of
+from overread.builders.ecg_items import Asked, Span, lead_offers, ranges, segment
+from overread.errors import BadInput, NotYet
+from overread.guidelines.diagnoses import Decision, Reading, book, diagnoses
+from overread.guidelines.ecg_facts import EcgFacts, LeadFacts
+from overread.guidelines.rules import Rules
+from overread.media.conditions import seeded
+from overread.runs.parts import write_atomically
+from overread.tables import Case
+
+LEAST_MARGIN = 1.0
+"""No finding on the way lies nearer to its threshold, in steps."""
+CRITERIA = 5
+GROUNDINGS = {"leads": "lead_grounding"}
+EVIDENCE = "evidence.jsonl"
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Study:
+    """An ECG whose findings are known."""
+
+    case: Case
+    reading: Reading
+    facts: EcgFacts
+    waves: Mapping[str, tuple[Span, ...]]
+    """qrs, t, p, early, blocked: where they lie, in samples."""
+    size: tuple[int, float]
+    """Samples, and samples a second."""
+
+
+def build(source: Sequence[Case], out: Path, *, archive: str = "phantoms", per: int = 20, seed: int = 0) -> Path:
+    """Writes an exam on the ECGs of an archive: of each diagnosis at most `per` with it, and as many without."""
+    if archive != "phantoms":
+        raise NotYet(f"building an exam on {archive!r} waits for measurements that know how sure they are")
+    studies = [study_of(case) for case in source if case.media[0].kind == "ecg"]
+    chosen = [
+        (study, name, decision) for name in diagnoses() for study, decision in _balanced(studies, name, per, seed)
+    ]
+    if not chosen:
+        raise BadInput("no diagnosis has ECGs with and without it", where=archive, do="build more ECGs, of all recipes")
+    offers = _offers(chosen, seed)
+    lines, evidence = [], []
+    for number, (study, name, decision) in enumerate(chosen):
+        others = _Others(studies, study)
+        sample, read = _Writer(study, name, decision, offers, (number, others, seed)).sample(archive)
+        lines.append(json.dumps(sample, ensure_ascii=False))
+        evidence.append(json.dumps({"id": number, "data_source": archive, "steps": read}))
+    write_atomically(out / f"{archive}.jsonl", ("\n".join(lines) + "\n").encode())
+    write_atomically(out / "evidence" / EVIDENCE, ("\n".join(evidence) + "\n").encode())
+    return out
+
+
+@functools.cache
+def questions() -> Mapping[str, Any]:
+    """The words of `ecg_questions.yaml`."""
+    text = (resources.files("overread.builders") / "ecg_questions.yaml").read_text(encoding="utf-8")
+    found: Mapping[str, Any] = yaml.safe_load(text)
+    return found
+
+
+def study_of(case: Case) -> Study:
+    """A phantom with what its truth says."""
+    truth = case.facts
+    leads = {name: LeadFacts(**lead) for name, lead in truth["lead_facts"].items()}
+    known = {field.name: truth[field.name] for field in dataclasses.fields(EcgFacts) if field.name in truth}
+    facts = EcgFacts(**{**known, "leads": leads})
+    spans = {
+        wave: tuple((first, last) for first, last in filter(None, found)) for wave, found in truth["waves"].items()
+    }
+    early = zip(truth["beat_types"], truth["waves"]["qrs"], strict=True)
+    spans["early"] = tuple(tuple(span) for kind, span in early if kind in ("A", "V") and span)
+    spans["blocked"] = tuple((first, last) for first, last in truth["lone_p"])
+    spans["p"] += spans["blocked"]
+    return Study(case, Reading(facts), facts, spans, (int(truth["samples"]), float(truth["rate_hz"])))
+
+
+def _balanced(studies: Sequence[Study], name: str, per: int, seed: int) -> Iterator[tuple[Study, Decision]]:
+    """ECGs with a diagnosis and as many without it, all of them clear of every threshold on the way."""
+    decided = [(study, study.reading.decide(name)) for study in studies]
+    sure = [one for one in decided if one[1].present is not None and one[1].margin >= LEAST_MARGIN]
+    sides = [[one for one in sure if one[1].present is present] for present in (True, False)]
+    count = min(per, *map(len, sides))
+    for present, side in zip((True, False), sides, strict=True):
+        for place in seeded("build", name, present, seed).permutation(len(side))[:count]:
+            yield side[int(place)]
+
+
+Chosen = tuple[Study, str, Decision]
+
+
+def _offers(chosen: Sequence[Chosen], seed: int) -> Mapping[tuple[int, str], dict[str, bool]]:
+    """For each chain and finding the leads that are offered, balanced over all chains that went the same way so far."""
+    asked: dict[tuple[str, ...], list[tuple[int, dict[str, bool]]]] = {}
+    for number, (study, name, decision) in enumerate(chosen):
+        way = [name]
+        for finding, outcome in decision.path:
+            way += [finding, str(outcome.holds)]
+            if "leads" in questions()["findings"][finding].get(outcome.holds, ()):
+                asked.setdefault(tuple(way), []).append((number, _lead_truth(study, finding)))
+    found: dict[tuple[int, str], dict[str, bool]] = {}
+    for gone, truths in asked.items():
+        offers = lead_offers(seeded("leads", *gone, seed), [truth for _, truth in truths])
+        found |= {(number, gone[-2]): offer for (number, _), offer in zip(truths, offers, strict=True)}
+    return found
+
+
+def _lead_truth(study: Study, finding: str) -> dict[str, bool]:
+    """For each lead whether a finding about leads holds in it, where that is clear."""
+    rules, rule = Rules(study.facts, book()["step"]), book()["findings"][finding]["rule"]
+    outcomes = {lead: rules.decide(rule, lead) for lead in study.facts.leads}
+    return {
+        lead: bool(one.holds) for lead, one in outcomes.items() if one.holds is not None and one.margin >= LEAST_MARGIN
+    }
+
+
+def measured(study: Study, thing: Mapping[str, Any]) -> float | None:
+    """The number that a thing asks for."""
+    holder: Any = study.facts.leads[thing["lead"]] if "lead" in thing else study.facts
+    value = getattr(holder, thing["fact"])
+    return None if value is None else float(value)
+
+
+class _Others:
+    """The other patients' ECGs, that wrong answers come from."""
+
+    def __init__(self, studies: Sequence[Study], study: Study) -> None:
+        self._studies = [one for one in studies if one.case.patient != study.case.patient]
+
+    def waves(self, thing: str) -> list[Span]:
+        """Where waves of a kind lie in some of them."""
+        return [span for study in self._studies[:: max(1, len(self._studies) // 40)] for span in study.waves[thing]]
+
+    def numbers(self, thing: Mapping[str, Any], finding: str, holds: bool | None) -> list[float]:
+        """The numbers of those in which the finding is the same, so that it does not tell which is right."""
+        same = (study for study in self._studies if study.reading.finding(finding).holds is holds)
+        return [value for study in same if (value := measured(study, thing)) is not None]
+
+
+class _Writer:
+    """Writes one chain."""
+
+    def __init__(
+        self,
+        study: Study,
+        name: str,
+        decision: Decision,
+        offers: Mapping[tuple[int, str], Any],
+        among: tuple[int, _Others, int],
+    ) -> None:
+        """`among`: its number, the ECGs that wrong answers are taken from, the seed."""
+        self.study, self.name, self.decision, self.offers = study, name, decision, offers
+        self.number, self.others, seed = among
+        number = self.number
+        self.rng: np.random.Generator = seeded("chain", name, study.case.id, number, seed)
+        self.words, self.findings = questions()["words"], questions()["findings"]
+        self.called = questions()["names"][name]
+        self.evidence: list[dict[str, Any]] = []
+
+    def sample(self, archive: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+        """The chain in the form of 0.0.2, and the evidence of its answers."""
+        case, present = self.study.case, bool(self.decision.present)
+        label = YES_NO[not present]
+        first = self._question(FIRST, self.words["first"], Asked(list(YES_NO), [label], []))
+        del first["answer_idx"]
+        path = self.decision.path
+        loops = [self._loop(place, place + 1 == len(path), label) for place in range(len(path))]
+        metadata = {
+            "id": self.number,
+            "data_source": archive,
+            "ecg_id": case.media[0].uri.rsplit("/", 1)[-1],
+            "target_dx": self.name,
+            "dx_label": present,
+            "path_idx": 0,
+            "subject_id": case.patient.partition("/")[2],
+            "record": case.media[0].uri,
+            "split": part_of(case.patient),
+        }
+        return {"metadata": metadata, "data": {FIRST: first, "reasoning": loops}}, self.evidence
+
+    def _loop(self, place: int, last: bool, label: str) -> dict[str, Any]:
+        finding, outcome = self.decision.path[place]
+        words, holds = self.findings[finding], bool(outcome.holds)
+        nth = self.words["nth"][place]
+        criterion = self.words["criterion"].replace("{nth}", nth)
+        decided = label if last else FURTHER
+        return {
+            "criterion_selection": self._question("criterion_selection", criterion, self._criterion(finding)),
+            "finding_identification": self._question(
+                "finding_identification", words["ask"], Asked(list(YES_NO), [YES_NO[not holds]], [])
+            ),
+            "ecg_grounding": list(self._groundings(finding, words, holds, place)),
+            DECISION: self._question(DECISION, self.words["decision"], Asked([*YES_NO, FURTHER], [decided], [])),
+        }
+
+    def _criterion(self, finding: str) -> Asked:
+        """The right observation among those of other diagnoses."""
+        own = {name for name, _ in self.decision.path} | set(book()["diagnoses"][self.name])
+        others = [one["label"] for name, one in self.findings.items() if name not in own]
+        picked = [others[int(i)] for i in self.rng.permutation(len(others))[: CRITERIA - 1]]
+        right = self.findings[finding]["label"]
+        options = [[*picked, right][int(i)] for i in self.rng.permutation(CRITERIA)]
+        return Asked(options, [right], [])
+
+    def _groundings(self, finding: str, words: Mapping[Any, Any], holds: bool, place: int) -> Iterator[dict[str, Any]]:
+        for thing in words.get(holds, ()):
+            stage, text, asked = self._thing(thing, finding, words)
+            if asked is not None:
+                self.evidence += [
+                    {"loop": place + 1, "type": stage, "about": finding, "samples": list(span)}
+                    for span in asked.evidence
+                ]
+                yield self._question(stage, text, asked)
+
+    def _thing(
+        self, thing: str | Mapping[str, Any], finding: str, words: Mapping[str, Any]
+    ) -> tuple[str, str, Asked | None]:
+        if isinstance(thing, Mapping):
+            measured = self._measured(thing, finding)
+            return "measurement_grounding", self.words["measure"].replace("{of}", thing["of"]), measured
+        if thing == "leads":
+            text = self.words["leads"].replace("{seen}", words["seen"])
+            return "lead_grounding", text, self._leads(self.offers.get((self.number, finding), {}))
+        waves, ordinary = self.study.waves[thing], {"early": "qrs", "blocked": "p"}.get(thing)
+        wrong = (
+            [span for span in self.study.waves[ordinary] if span not in waves] if ordinary else self.others.waves(thing)
+        )
+        asked = segment(self.rng, waves, wrong, questions()["segments"][thing], self.study.size)
+        return "wave_grounding", self.words[thing], asked
+
+    def _measured(self, thing: Mapping[str, Any], finding: str) -> Asked | None:
+        value = measured(self.study, thing)
+        unit = questions()["units"][thing["fact"].rsplit("_", 1)[-1]]
+        holds = dict(self.decision.path)[finding].holds
+        return None if value is None else ranges(self.rng, value, self.others.numbers(thing, finding, holds), unit)
+
+    def _leads(self, offered: Mapping[str, bool]) -> Asked | None:
+        right = [f"Lead {lead}" for lead, holds in offered.items() if holds]
+        if not right or len(offered) < 2:
+            return None
+        options = [f"Lead {list(offered)[int(i)]}" for i in self.rng.permutation(len(offered))]
+        whole = self.study.waves["qrs"][:1]
+        return Asked(options, [option for option in options if option in right], list(whole))
+
+    def _question(self, stage: str, text: str, asked: Asked) -> dict[str, Any]:
+        listed = stage.endswith("grounding")
+        indices = [asked.options.index(answer) for answer in asked.answer]
+        return {
+            "question": text.replace("{name}", self.called),
+            "options": asked.options,
+            "answer": asked.answer if listed else asked.answer[0],
+            "answer_idx": indices if listed else indices[0],
+            "question_type": stage,
+        }
