@@ -34,9 +34,7 @@ def test_another_picture_makes_another_reply(name: str, seated: Any, tokens_of: 
 
 
 @pytest.mark.parametrize("name", MODELS)
-def test_options_have_the_probability_that_each_has_alone(
-    name: str, seated: Any, by_itself: Any, shapes: Any
-) -> None:
+def test_options_have_the_probability_that_each_has_alone(name: str, seated: Any, by_itself: Any, shapes: Any) -> None:
     import math
 
     model = seated(name, mode="score", engine="shared")
