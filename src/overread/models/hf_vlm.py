@@ -101,8 +101,9 @@ class HfVlm:
             pending = line.pending
             slot = (pending.question.id, pending.seed, pending.sample)
             if line.option is None:
-                text = self.loaded.processor.tokenizer.decode(said, skip_special_tokens=True).strip()
-                usage = Json({"prompt_tokens": line.length, "tokens": len(said)})
+                text = self.loaded.processor.tokenizer.decode(said.tokens, skip_special_tokens=True).strip()
+                tied = {} if said.ties is None else {"exact_ties": said.ties}
+                usage = Json({"prompt_tokens": line.length, "tokens": len(said.tokens), **tied})
                 yield Answer(*slot, text=text, seen=self._seen(sheaf, line), usage=usage)
                 continue
             scores.setdefault(slot, []).append(said)

@@ -212,7 +212,7 @@ def replies(model: HfVlm, posed: Sequence[Posed]) -> dict[str, list[int]]:
     """The tokens of all replies, by question."""
     sheaves = [sheaf for one in posed for sheaf in model.binder.sheaves(one, options=False)]
     return {
-        line.pending.question.id: said
+        line.pending.question.id: said.tokens
         for sheaf, found in model.runner.run(sheaves)
         for line, said in zip(sheaf.lines, found, strict=True)
     }

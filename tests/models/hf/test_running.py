@@ -138,6 +138,23 @@ def test_a_reply_ends_where_the_model_ends_it(fresh: Any, tokens_of: Any, shapes
     assert len(cut["dq0"]) < 6
 
 
+def test_exact_ties_are_counted(fresh: Any, shapes: Any) -> None:
+    """Where two tokens are exactly as likely, the reply may differ from one that was asked alone."""
+    posed = shapes["chain"]("d", 1).posed()
+
+    def ties(*, alike: bool = False, **options: str) -> set[int | None]:
+        model = fresh("llava", **options)
+        model.runner.stop = dataclasses.replace(model.runner.stop, ends=(-1,))
+        if alike:
+            with torch.no_grad():
+                model.loaded.model.get_output_embeddings().weight.zero_()
+        return {answer.usage.get("exact_ties") for answer in model.answer([posed])}
+
+    assert ties() == {0}
+    assert ties(alike=True) == {6}
+    assert ties(engine="single") == {None} and ties(temperature="1") == {None}
+
+
 def test_draws_belong_to_question_seed_and_sample_and_to_nothing_else(fresh: Any, tokens_of: Any, shapes: Any) -> None:
     shared, single = (fresh("llava", temperature="1.5", engine=engine) for engine in ("shared", "single"))
     assert shared.samples
