@@ -30,7 +30,11 @@ def picture(seed: int) -> Image.Image:
 
 def check(process: Process, processing: Processing, where: str) -> None:
     """BadInput where pictures do not reach the network."""
-    fault = _of_single(process, processing) or _of_several(process, processing)
+    try:
+        fault = _of_single(process, processing) or _of_several(process, processing)
+    except (ValueError, TypeError, LookupError, AttributeError, ImportError) as error:
+        first = (str(error).strip() or type(error).__name__).splitlines()[0]
+        fault = f"the processor does not take its media: {first}"
     if fault:
         raise BadInput(fault, where=where, do="see docs/hf_models.md: how frames are passed, resampling switched off")
 

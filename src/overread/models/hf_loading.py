@@ -50,8 +50,8 @@ def load_weights(options: Options, where: str) -> Loaded:
         first = (str(error).strip() or type(error).__name__).splitlines()[0]
         raise BadInput(f"the model cannot be loaded: {first}", where=where, do=_way_out(options, first)) from error
     model.eval()
-    if not hasattr(model, "hf_device_map") and options.bits == "16" and not options.tp:
-        model.to(_device(options))
+    if options.device != "auto" and options.bits == "16" and not options.tp:
+        model.to(options.device or ("cuda" if torch.cuda.is_available() else "cpu"))
     tokens = frozenset(_media_tokens(processor, model))
     if not tokens:
         raise BadInput("the processor names no token for a picture", where=where, do="use a model that takes pictures")
@@ -89,10 +89,6 @@ def _media_tokens(processor: Any, model: Any) -> Iterator[int]:
         token = next((one for one in found if isinstance(one, int)), None)
         if token is not None:
             yield token
-
-
-def _device(options: Options) -> str:
-    return options.device or ("cuda" if torch.cuda.is_available() else "cpu")
 
 
 def _check_machine(options: Options, where: str) -> None:

@@ -126,6 +126,16 @@ def test_nothing_else_would_refuse_it(fault: type[Broken], broken: Any, monkeypa
     assert load(broken(fault)).identity()["architecture"] == "LlavaForConditionalGeneration"
 
 
+@pytest.mark.parametrize(
+    ("name", "told"),
+    [("llava", "ignores its frames: no pixel values come out"), ("qwen3_vl", "does not take its media: The total")],
+)
+def test_frames_as_a_video_are_refused_where_the_processor_has_none(name: str, told: str, tiny: Any) -> None:
+    with pytest.raises(BadInput) as error:
+        load(Setting("hf_vlm", "", {"path": str(tiny(name)), "frames": "video"}))
+    assert f"the processor {told}" in str(error.value)
+
+
 def test_a_processor_that_adds_no_fault_passes(broken: Any) -> None:
     assert load(broken(Broken)).alone == "engine=single was set"
 

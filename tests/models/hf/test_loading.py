@@ -98,6 +98,14 @@ def test_what_the_machine_lacks_is_told(tiny: Callable[[str], Path], monkeypatch
     assert "bits=8 needs the package bitsandbytes" in refusal(path=path, bits="8")
 
 
+@pytest.mark.parametrize("options", [{"device": "auto"}, {"dtype": "bfloat16"}, {"dtype": "float16"}])
+def test_places_and_precisions_share_as_well(options: dict[str, str], seated: Any, shapes: Any) -> None:
+    model = seated("llava", new_tokens="4", **options)
+    assert model.provenance()["shared_prefix"]
+    assert model.identity()["precision"] == f"torch.{options.get('dtype', 'float32')}"
+    assert len(list(model.answer([shapes["chain"]("d", 1).posed()]))) == 4
+
+
 def test_a_processor_that_needs_torchvision_says_so(tiny: Callable[[str], Path], tmp_path: Path) -> None:
     if pytest.importorskip("importlib.util").find_spec("torchvision"):
         pytest.skip("torchvision is here")
