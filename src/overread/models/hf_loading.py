@@ -59,6 +59,9 @@ def load_weights(options: Options, where: str) -> Loaded:
     if not alone:
         model.set_attn_implementation({"text_config": register()})
     compiled = compile_layers(model) if options.compile == "layers" else 0
+    if options.compile == "layers" and not compiled:
+        what = f"compile=layers finds no layers that it knows in {type(model).__name__}"
+        raise BadInput(what, where=where, do="leave out compile")
     device = next(model.parameters()).device
     return Loaded(model, processor, device, tokens, alone, as_products(model), compiled)
 

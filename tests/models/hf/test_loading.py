@@ -98,6 +98,12 @@ def test_what_the_machine_lacks_is_told(tiny: Callable[[str], Path], monkeypatch
     assert "bits=8 needs the package bitsandbytes" in refusal(path=path, bits="8")
 
 
+def test_layers_that_cannot_be_compiled_are_told(tiny: Callable[[str], Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("overread.models.hf_compiling.LAYERS", ("NoSuchLayer",))
+    told = refusal(path=str(tiny("llava")), compile="layers")
+    assert "compile=layers finds no layers that it knows in LlavaForConditionalGeneration" in told
+
+
 @pytest.mark.parametrize("options", [{"device": "auto"}, {"dtype": "bfloat16"}, {"dtype": "float16"}])
 def test_places_and_precisions_share_as_well(options: dict[str, str], seated: Any, shapes: Any) -> None:
     model = seated("llava", new_tokens="4", **options)
