@@ -32,7 +32,7 @@ def drawn(logits: torch.Tensor, draw: Draw, numbers: torch.Tensor) -> torch.Tens
 
     Tokens are ordered by falling probability first; among equals the lower one comes first.
     """
-    falling, order = (logits.double() / draw.temperature).sort(-1, descending=True, stable=True)
+    falling, order = (logits.double() / draw.temperature).sort(dim=-1, descending=True, stable=True)
     chances = falling.softmax(-1)
     before = chances.cumsum(-1) - chances
     kept = before < draw.top_p

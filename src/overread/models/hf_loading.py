@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import hashlib
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -16,6 +17,9 @@ from overread.models.hf_attention import register
 from overread.models.hf_compiling import compile_layers
 from overread.models.hf_options import Options
 from overread.models.hf_patches import as_products
+
+SAMPLED = 64
+"""So many numbers of each weight stand for it in the fingerprint."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -44,13 +48,10 @@ def load_weights(options: Options, where: str) -> Loaded:
         model = AutoModelForImageTextToText.from_pretrained(options.path, **source, **_placing(options))
     except (OSError, ValueError, ImportError, KeyError) as error:
         first = (str(error).strip() or type(error).__name__).splitlines()[0]
-        kept = "" if Path(options.path).is_dir() else "; without a network, give a local folder"
-        raise BadInput(
-            f"the model cannot be loaded: {first}", where=where, do=f"check path={options.path}{kept}"
-        ) from error
+        raise BadInput(f"the model cannot be loaded: {first}", where=where, do=_way_out(options, first)) from error
     model.eval()
-    if not hasattr(model, "hf_device_map") and options.bits == "16" and not options.tp:
-        model.to(_device(options))
+    if options.device != "auto" and options.bits == "16" and not options.tp:
+        model.to(options.device or ("cuda" if torch.cuda.is_available() else "cpu"))
     tokens = frozenset(_media_tokens(processor, model))
     if not tokens:
         raise BadInput("the processor names no token for a picture", where=where, do="use a model that takes pictures")
@@ -58,8 +59,29 @@ def load_weights(options: Options, where: str) -> Loaded:
     if not alone:
         model.set_attn_implementation({"text_config": register()})
     compiled = compile_layers(model) if options.compile == "layers" else 0
+    if options.compile == "layers" and not compiled:
+        what = f"compile=layers finds no layers that it knows in {type(model).__name__}"
+        raise BadInput(what, where=where, do="leave out compile")
     device = next(model.parameters()).device
     return Loaded(model, processor, device, tokens, alone, as_products(model), compiled)
+
+
+def _way_out(options: Options, first: str) -> str:
+    """What to do when a model cannot be loaded."""
+    if "torchvision" in first.lower():
+        return "install torchvision, in the build that belongs to this torch (docs/hf_models.md)"
+    kept = "" if Path(options.path).is_dir() else "; without a network, give a local folder"
+    return f"check path={options.path}{kept}"
+
+
+def fingerprint(model: Any) -> str:
+    """A hash of some numbers of every weight: two folders of one name may hold different weights."""
+    told = hashlib.blake2b(digest_size=12)
+    for name, weight in model.named_parameters():
+        flat = weight.detach().flatten()
+        some = flat[:: max(1, len(flat) // SAMPLED)][:SAMPLED]
+        told.update(name.encode() + str(tuple(weight.shape)).encode() + some.double().cpu().numpy().tobytes())
+    return told.hexdigest()
 
 
 def _media_tokens(processor: Any, model: Any) -> Iterator[int]:
@@ -70,10 +92,6 @@ def _media_tokens(processor: Any, model: Any) -> Iterator[int]:
         token = next((one for one in found if isinstance(one, int)), None)
         if token is not None:
             yield token
-
-
-def _device(options: Options) -> str:
-    return options.device or ("cuda" if torch.cuda.is_available() else "cpu")
 
 
 def _check_machine(options: Options, where: str) -> None:

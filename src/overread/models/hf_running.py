@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -28,16 +29,23 @@ PORTION = 32_768
 """So many tokens of trunks go through the model at once: enough to fill an accelerator, and little memory."""
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class Written:
+    """A reply."""
+
+    tokens: list[int]
+    """Up to the one that ended it."""
+    ties: int | None
+    """Tokens that were the first of several exactly as likely, where it may differ from a reply that was asked alone;
+    nothing where `generate` or a draw chose."""
+
+
 class Runner:
-    """Gives what each line of each sheaf came to: its reply's tokens, or the log-probability of its option."""
+    """Gives what each line of each sheaf came to: its reply, or the log-probability of its option."""
 
     def __init__(self, loaded: Loaded, stop: Stop, draw: Draw | None, *, shared: bool, batch: int) -> None:
         self.loaded, self.stop, self.draw, self.batch = loaded, stop, draw, batch
         self.shared = shared
-        self.ties = 0
-        """Tokens that were chosen between exact ties; there a reply may differ from one that was asked alone."""
-        self.recorded = ""
-        """Whether steps were recorded, as the last batch told."""
         self.halved = 0
         """How often a batch did not fit and was halved."""
 
@@ -97,11 +105,10 @@ class Runner:
                 found[row][place] = log
         if written:
             said = Replies(going, self.stop, self.draw, self._numbers(sheaves, questions)).write()
-            self.ties += sum(int(said.ties[row, place]) for row, place, _ in written)
-            self.recorded = said.recorded
-            tokens = said.tokens.tolist()
+            tokens, ties = said.tokens.tolist(), said.ties.tolist()
             for row, place, _ in written:
-                found[row][place] = self._said(tokens[row][place])
+                tied = ties[row][place] if self.draw is None else None
+                found[row][place] = Written(self._said(tokens[row][place]), tied)
         return found
 
     def _numbers(self, sheaves: Sequence[Sheaf], questions: int) -> torch.Tensor | None:
@@ -146,7 +153,7 @@ class Runner:
             logits_processor=LogitsProcessorList(processors),
             **banned,
         )
-        return self._said(said[0, ids.shape[1] :].tolist())
+        return Written(self._said(said[0, ids.shape[1] :].tolist()), None)
 
 
 class Drawing(LogitsProcessor):

@@ -2,8 +2,7 @@
 
 media: ecg, clip, volume, image
 licence: that of the weights
-options: path, revision, dtype, device, tp, bits, mode, engine, system, frames, banned, new_tokens, temperature, top_k,
-    top_p, batch, compile
+options: path, and what docs/hf_models.md lists
 
 Questions of one dialogue share one pass over its media and its script (`hf_shared.py`); where an architecture does not
 allow that, they are asked one by one, and the model's provenance says so. Receipts are taken from the tensors that
@@ -23,7 +22,7 @@ from overread.models import hf_conformance, hf_trial
 from overread.models.contract import Answer, Message, Posed, Setting
 from overread.models.hf_batches import Binder, Line, Sheaf
 from overread.models.hf_draws import Draw
-from overread.models.hf_loading import load_weights
+from overread.models.hf_loading import fingerprint, load_weights
 from overread.models.hf_options import Options, read_options
 from overread.models.hf_processing import Inputs, Processing
 from overread.models.hf_prompts import Prompts
@@ -53,6 +52,7 @@ class HfVlm:
         where = f"hf_vlm[path={options.path}]"
         self.options = options
         self.loaded = load_weights(options, where)
+        self.fingerprint = fingerprint(self.loaded.model)
         self.samples = options.temperature > 0
         prompts = Prompts(self.loaded.processor, system=options.system, frames=options.frames)
         self.processing = Processing(self.loaded.processor, prompts, self.loaded.media_tokens)
@@ -70,6 +70,7 @@ class HfVlm:
             "revision": getattr(model.config, "_commit_hash", None) or "",
             "architecture": type(model).__name__,
             "parameters": sum(weight.numel() for weight in model.parameters()),
+            "fingerprint": self.fingerprint,
             "precision": str(model.dtype),
             **self.options.identity(),
         }
@@ -100,8 +101,9 @@ class HfVlm:
             pending = line.pending
             slot = (pending.question.id, pending.seed, pending.sample)
             if line.option is None:
-                text = self.loaded.processor.tokenizer.decode(said, skip_special_tokens=True).strip()
-                usage = Json({"prompt_tokens": line.length, "tokens": len(said)})
+                text = self.loaded.processor.tokenizer.decode(said.tokens, skip_special_tokens=True).strip()
+                tied = {} if said.ties is None else {"exact_ties": said.ties}
+                usage = Json({"prompt_tokens": line.length, "tokens": len(said.tokens), **tied})
                 yield Answer(*slot, text=text, seen=self._seen(sheaf, line), usage=usage)
                 continue
             scores.setdefault(slot, []).append(said)
