@@ -6,7 +6,7 @@ import tempfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from overread.archives.lists import number, rows_of, truth, whole
@@ -69,6 +69,7 @@ def test_fields_are_numbers_truths_or_nothing() -> None:
 
 
 @given(st.text(max_size=12))
+@example("0\x1f")
 def test_no_text_is_a_number_that_python_would_not_take(text: str) -> None:
     try:
         found = number({"a": text}, "a", "w", "d")

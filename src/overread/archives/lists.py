@@ -13,6 +13,7 @@ from overread.errors import BadInput
 
 Row = dict[str, str]
 
+_BLANK = " \t\r\n"
 _NUMBER = re.compile(r"[-+]?(?:\d{1,15}(?:\.\d{0,17})?|\.\d{1,17})(?:[eE][-+]?\d{1,2})?", re.ASCII)
 _WHOLE = re.compile(r"([-+]?\d{1,15})(?:\.0{0,6})?", re.ASCII)
 
@@ -49,7 +50,7 @@ def check_columns(columns: Sequence[str], needed: Sequence[str], file: Path, adv
 
 def number(row: Row, column: str, where: str, advice: str) -> float | None:
     """A number of a row; None where the field is empty."""
-    text = row.get(column, "").strip()
+    text = row.get(column, "").strip(_BLANK)
     if not text:
         return None
     value = float(text) if _NUMBER.fullmatch(text) else math.nan
@@ -60,7 +61,7 @@ def number(row: Row, column: str, where: str, advice: str) -> float | None:
 
 def whole(row: Row, column: str, where: str, advice: str) -> int | None:
     """A whole number of a row, also where it is written `12.0`; None where the field is empty."""
-    text = row.get(column, "").strip()
+    text = row.get(column, "").strip(_BLANK)
     found = _WHOLE.fullmatch(text)
     if text and not found:
         fail(f"{column!r} is no whole number", where, advice)
@@ -69,7 +70,7 @@ def whole(row: Row, column: str, where: str, advice: str) -> int | None:
 
 def truth(row: Row, column: str, where: str, advice: str) -> bool | None:
     """A yes or no of a row, written True/False or 1/0; None where the field is empty."""
-    text = row.get(column, "").strip().casefold()
+    text = row.get(column, "").strip(_BLANK).casefold()
     if text not in ("", "true", "false", "1", "0", "1.0", "0.0"):
         fail(f"{column!r} is neither true nor false", where, advice)
     return text in ("true", "1", "1.0") if text else None
