@@ -101,7 +101,8 @@ def _facts(found: Delineated, rhythm: Rhythm, leads: dict[str, LeadFacts]) -> Ec
     qrs_ms = (kind.qrs[1] - kind.qrs[0]) / MS
     qt_ms = None if kind.t is None else (kind.t.joint[1] - kind.qrs[0]) / MS
     rr_ms = None if rhythm.rr is None else rhythm.rr / MS
-    rate = 60.0 * WORK_HZ * (len(onsets) - 1) / float(onsets[-1] - onsets[0])
+    gaps = np.diff(onsets)[rhythm.whole] if rhythm.whole.any() else np.diff(onsets)
+    rate = 60.0 * WORK_HZ / float(gaps.mean())
     widths = np.array([(one.qrs[1] - one.qrs[0]) / MS for one in found.kinds])[found.beats.kinds]
     early = widths[rhythm.early]
     conducted = len(rhythm.pr) >= 2 and not atria.dissociated
