@@ -130,9 +130,7 @@ def _spread(gaps: Places) -> float:
     return float(np.std(gaps) / np.mean(gaps)) if len(gaps) > 1 else 0.0
 
 
-def _stands_out(
-    gaps: Places, early: npt.NDArray[np.bool_], whole: npt.NDArray[np.bool_], usual_gap: float
-) -> bool:
+def _stands_out(gaps: Places, early: npt.NDArray[np.bool_], whole: npt.NDArray[np.bool_], usual_gap: float) -> bool:
     """Whether the gaps before early beats are set apart from the others, and those do not vary."""
     rest = gaps[whole & ~(early[:-1] | early[1:]) & (gaps < MISSING * usual_gap)]
     after = gaps[early[:-1] & ~early[1:]]
