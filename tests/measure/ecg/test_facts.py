@@ -70,6 +70,13 @@ def test_noise_costs_confidence():
     assert clean.sure("qrs_ms") > 0.8
 
 
+def test_few_samples_a_second_cost_confidence_in_intervals_and_heights():
+    facts = {rate: measure_ecg(ecg_phantom(44, "normal", rate_hz=rate).mv, rate).facts for rate in (100, 250, 500)}
+    for name in ("qrs_ms", "pr_ms", "qt_ms", "V2.r_mv"):
+        assert facts[100].sure(name) < 0.8 * facts[500].sure(name)
+        assert facts[250].sure(name) == pytest.approx(facts[500].sure(name), abs=0.05)
+
+
 def test_missing_leads_cost_confidence_and_are_not_there():
     made = phantom(45, "normal")
     mv = made.mv.copy()
