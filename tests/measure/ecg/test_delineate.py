@@ -62,6 +62,18 @@ def test_no_wave_of_a_lead_ends_before_it_begins_even_in_noise():
         assert (spans[:, 0] <= spans[:, 1]).all()
 
 
+def test_what_a_pacer_does_in_the_atria_is_no_beat():
+    made = phantom(22, "left_bundle_branch_block")
+    mv, at = made.mv.copy(), np.arange(made.mv.shape[1])
+    height = np.linspace(0.2, -0.2, 12)[:, None]
+    onsets = made.boundaries.qrs.joint[2:8:3, 0]
+    for onset in onsets:
+        off = (at - (onset - 90)) / 5.0
+        mv += height * off * np.exp((1 - off**2) / 2)
+    marks = delineate(mv, made.rate_hz)
+    assert len(marks.peaks) == len(found(22, "left_bundle_branch_block").peaks)
+
+
 def test_an_onset_comes_before_its_offset_and_a_beat_before_the_next():
     for rhythm in SOME:
         marks = found(21, rhythm)
