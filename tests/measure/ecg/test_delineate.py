@@ -55,6 +55,25 @@ def test_joint_boundaries_are_the_median_of_those_of_the_leads():
                 assert np.abs(np.median(of_leads[of_leads[:, 0] != UNSEEN], axis=0) - joint).max() <= 1
 
 
+def test_no_wave_of_a_lead_ends_before_it_begins_even_in_noise():
+    marks = delineate(np.random.default_rng(0).normal(0, 0.15, (12, 5000)), 500.0)
+    for waves in (marks.p, marks.qrs, marks.t):
+        spans = waves.per_lead.reshape(-1, 2)
+        assert (spans[:, 0] <= spans[:, 1]).all()
+
+
+def test_what_a_pacer_does_in_the_atria_is_no_beat():
+    made = phantom(22, "left_bundle_branch_block")
+    mv, at = made.mv.copy(), np.arange(made.mv.shape[1])
+    height = np.linspace(0.2, -0.2, 12)[:, None]
+    onsets = made.boundaries.qrs.joint[2:8:3, 0]
+    for onset in onsets:
+        off = (at - (onset - 90)) / 5.0
+        mv += height * off * np.exp((1 - off**2) / 2)
+    marks = delineate(mv, made.rate_hz)
+    assert len(marks.peaks) == len(found(22, "left_bundle_branch_block").peaks)
+
+
 def test_an_onset_comes_before_its_offset_and_a_beat_before_the_next():
     for rhythm in SOME:
         marks = found(21, rhythm)

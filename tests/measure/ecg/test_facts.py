@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from overread.guidelines.diagnoses import Reading, diagnoses
-from overread.measure.ecg import Measured, measure_ecg
+from overread.measure.ecg import UNSEEN, Measured, measure_ecg
 from overread.phantoms.ecg import RHYTHMS, EcgPhantom, ecg_phantom, recipes
 
 INTERVALS = ("rr_ms", "pr_ms", "p_ms", "qrs_ms", "qt_ms")
@@ -70,6 +70,13 @@ def test_noise_costs_confidence():
     assert clean.sure("qrs_ms") > 0.8
 
 
+def test_few_samples_a_second_cost_confidence_in_intervals_and_heights():
+    facts = {rate: measure_ecg(ecg_phantom(44, "normal", rate_hz=rate).mv, rate).facts for rate in (100, 250, 500)}
+    for name in ("qrs_ms", "pr_ms", "qt_ms", "V2.r_mv"):
+        assert facts[100].sure(name) < 0.8 * facts[500].sure(name)
+        assert facts[250].sure(name) == pytest.approx(facts[500].sure(name), abs=0.05)
+
+
 def test_missing_leads_cost_confidence_and_are_not_there():
     made = phantom(45, "normal")
     mv = made.mv.copy()
@@ -79,6 +86,29 @@ def test_missing_leads_cost_confidence_and_are_not_there():
     assert facts.sure("qrs_ms") < 0.7 * measured(45, "normal").facts.sure("qrs_ms")
     assert facts.axis_deg == pytest.approx(made.facts.axis_deg, abs=5)
     assert facts.pr_ms == pytest.approx(made.facts.pr_ms, abs=12)
+
+
+def test_a_beat_that_may_lie_where_nothing_was_recorded_is_not_missing():
+    made = phantom(45, "normal")
+    mv = made.mv.copy()
+    mv[:, 2000:2600] = np.nan
+    facts = measure_ecg(mv, made.rate_hz).facts
+    assert (facts.dropped, facts.regular, facts.one_to_one) == (False, True, True)
+    assert facts.rate_bpm == pytest.approx(made.facts.rate_bpm, rel=0.03)
+    assert facts.sure("dropped") < measured(45, "normal").facts.sure("dropped")
+
+
+def test_waves_are_found_only_in_the_leads_that_recorded_them():
+    made = phantom(45, "normal")
+    mv = made.mv.copy()
+    mv[:4, 2200:3100] = np.nan
+    found = measure_ecg(mv, made.rate_hz)
+    marks = found.boundaries
+    within = (marks.peaks > 2250) & (marks.peaks < 3050)
+    assert within.sum() == 2 and found.facts.one_to_one
+    for waves in (marks.p, marks.qrs):
+        assert (waves.per_lead[within, :4] == UNSEEN).all() and (waves.per_lead[~within, :4] != UNSEEN).any()
+        assert (waves.per_lead[within, 4:] != UNSEEN).any(axis=(1, 2)).all()
 
 
 def test_one_lead_alone_is_measured_without_an_axis():

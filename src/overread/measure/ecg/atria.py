@@ -10,7 +10,7 @@ from scipy import ndimage
 
 from overread.measure.ecg.beats import BEFORE, Beats
 from overread.measure.ecg.boundaries import Floats
-from overread.measure.ecg.preparing import MS, WORK_HZ
+from overread.measure.ecg.preparing import MS
 from overread.measure.ecg.t_waves import Span
 
 STEP = 4
@@ -85,8 +85,3 @@ def coarse(left: Floats) -> Floats:
     means = left[:, : pieces * STEP].reshape(len(left), pieces, STEP).mean(axis=2)
     smooth = ndimage.gaussian_filter1d(means, 1.0, axis=1)
     return np.asarray(smooth - ndimage.gaussian_filter1d(smooth, SLOW_MS / COARSE_MS, axis=1))
-
-
-def coarse_hz() -> float:
-    """The rate of `coarse`."""
-    return WORK_HZ / STEP

@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 
 import numpy as np
+import numpy.typing as npt
 from numpy.lib.stride_tricks import sliding_window_view
 from scipy import ndimage, signal
 
@@ -27,6 +28,9 @@ T_WAVE_MS, T_WAVE_SHARE = 420.0, 0.85
 """What comes so soon after a beat and is less steep than this share of it may be its T wave."""
 T_WAVE_USUAL = 0.65
 """It is, where most beats are followed by something so steep in comparison at that distance."""
+
+HERALD_MS, HERALD_SHARE = 300.0, 0.4
+"""A complex so soon before another, with less than this share of its height, is a paced or a steep P wave."""
 
 BEFORE_MS, AFTER_MS = 420.0, 640.0
 """What an average beat spans around the middle of its QRS complex."""
@@ -56,6 +60,9 @@ def find_beats(leads: Floats) -> Beats:
             break
     places = _places(steep)
     kinds, middles, likeness = _sorted_out(slopes, _centres(slopes, places))
+    heralds = _heralds(leads, middles, kinds)
+    if heralds.any() and len(places) - heralds.sum() >= 3:
+        kinds, middles, likeness = _sorted_out(slopes, _centres(slopes, places[~heralds]))
     return Beats(middles, kinds, likeness)
 
 
@@ -103,6 +110,15 @@ def _without_t_waves(places: Places, steep: Floats) -> Places:
     if len(delays) > 1 and kept[0] < np.median(delays) and steep[kept[0]] < T_WAVE_SHARE * np.median(steep[kept]):
         del kept[0]
     return np.array(kept, dtype=np.int64)
+
+
+def _heralds(leads: Floats, middles: Places, kinds: Places) -> npt.NDArray[np.bool_]:
+    """Which beats are none: low, unlike most, and so soon before a high one that they come from the atria."""
+    cuts = windows(leads, middles, HALF, HALF)
+    height = (np.fmax.reduce(cuts, axis=2) - np.fmin.reduce(cuts, axis=2)).mean(axis=1)
+    low = np.minimum(np.append(height[1:], 0.0), float(np.median(height[kinds == 0]))) * HERALD_SHARE
+    soon = np.append(np.diff(middles) < HERALD_MS * MS, False)
+    return np.asarray(soon & (kinds > 0) & (height < low))
 
 
 def _centres(slopes: Floats, places: Places) -> Places:

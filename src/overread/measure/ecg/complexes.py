@@ -99,8 +99,12 @@ def qrs_per_lead(beat: Floats, onset: int, offset: int) -> Places:
 
 
 def around(spans: Places, seen: npt.NDArray[np.bool_], joint: tuple[int, int]) -> Places:
-    """Spans (leads, 2) moved so that their median over the leads that are seen is the joint one."""
+    """Spans (leads, 2) moved so that their median over the leads that are seen is the joint one.
+
+    What ends before it begins then, as in noise, is not seen.
+    """
     if not seen.any():
         return np.full_like(spans, UNSEEN)
     middle = np.rint(np.median(spans[seen], axis=0)).astype(np.int64)
-    return np.where(seen[:, None], spans - middle + np.array(joint), UNSEEN).astype(np.int64)
+    moved = spans - middle + np.array(joint)
+    return np.where((seen & (moved[:, 0] < moved[:, 1]))[:, None], moved, UNSEEN).astype(np.int64)

@@ -46,6 +46,11 @@ class Delineated:
     left: Floats
     """(usable leads, samples): without QRS complexes and T waves."""
 
+    @property
+    def lost(self) -> npt.NDArray[np.bool_]:
+        """(samples,): within stretches that no usable lead recorded."""
+        return np.asarray(self.prepared.lost[self.rows].all(axis=0))
+
 
 def delineate(mv: npt.NDArray[np.floating], rate_hz: float) -> Boundaries:
     """The boundaries of all waves of `mv`, shape (12, samples) in mV; `BadInput` where nothing can be measured."""
@@ -67,6 +72,8 @@ def delineated(mv: npt.NDArray[np.floating], rate_hz: float) -> Delineated:
     leads = level[rows]
     kinds = _kinds(leads, beats)
     left = residual(leads, beats, kinds)
+    # Where nothing was recorded there was no beat to take out.
+    left[prepared.lost[rows]] = 0.0
     atria = sort_out(left, coarse(left), beats, kinds)
     boundaries = _boundaries(prepared, rows, beats, kinds, atria, left)
     return Delineated(boundaries, prepared, leads, rows, beats, kinds, atria, left)
@@ -165,7 +172,8 @@ class _Placed:
         if len(joint):
             own = np.stack(marks)
             own = np.where(own == UNSEEN, UNSEEN, np.clip(own + starts[:, None, None], 0, self.length - 1))
-            per_lead[:, self.rows] = np.where((joint[:, :1] < 0)[:, None], UNSEEN, own)
+            hidden = self.prepared.lost[self.rows, own.clip(0).mean(axis=2).astype(np.int64)]
+            per_lead[:, self.rows] = np.where((joint[:, :1] < 0)[:, None] | hidden[:, :, None], UNSEEN, own)
         inside = np.where(joint[:, :1] == UNSEEN, UNSEEN, np.clip(joint, 0, self.length - 1))
         return Waves(self.prepared.native(per_lead), self.prepared.native(inside), sure)
 

@@ -26,6 +26,8 @@ LEAST_AREA_MVS = 1e-4
 WANDER_S = 0.25
 NOISE_MV = 0.03
 """Noise of an average beat at which half of the confidence in its heights is gone."""
+FINE_HZ = 250.0
+"""Below this sampling rate intervals and heights are the less sure, the lower it is."""
 
 
 @dataclasses.dataclass(frozen=True, slots=True)
@@ -101,7 +103,8 @@ def _facts(found: Delineated, rhythm: Rhythm, leads: dict[str, LeadFacts]) -> Ec
     qrs_ms = (kind.qrs[1] - kind.qrs[0]) / MS
     qt_ms = None if kind.t is None else (kind.t.joint[1] - kind.qrs[0]) / MS
     rr_ms = None if rhythm.rr is None else rhythm.rr / MS
-    rate = 60.0 * WORK_HZ * (len(onsets) - 1) / float(onsets[-1] - onsets[0])
+    gaps = np.diff(onsets)[rhythm.whole] if rhythm.whole.any() else np.diff(onsets)
+    rate = 60.0 * WORK_HZ / float(gaps.mean())
     widths = np.array([(one.qrs[1] - one.qrs[0]) / MS for one in found.kinds])[found.beats.kinds]
     early = widths[rhythm.early]
     conducted = len(rhythm.pr) >= 2 and not atria.dissociated
@@ -152,7 +155,8 @@ def _axis(leads: Mapping[str, LeadFacts]) -> float | None:
 def _confidence(found: Delineated, rhythm: Rhythm, facts: EcgFacts, noise: Mapping[str, float]) -> dict[str, float]:
     marks = found.boundaries
     of_kind = found.beats.kinds == rhythm.ordinary
-    share = math.sqrt(len(noise) / len(LEADS))
+    fine = math.sqrt(min(1.0, marks.rate_hz / FINE_HZ))
+    share = math.sqrt(len(noise) / len(LEADS)) * fine
     valid = float(np.median(found.prepared.valid[found.rows]))
     many = min(1.0, of_kind.sum() / 3.0)
     qrs = float(np.median(marks.qrs.sure[of_kind])) * share * valid
@@ -168,6 +172,6 @@ def _confidence(found: Delineated, rhythm: Rhythm, facts: EcgFacts, noise: Mappi
     sure["ventricular_tachycardia"] = min(qrs, p)
     names = [field.name for field in dataclasses.fields(LeadFacts)]
     for lead, one in noise.items():
-        trusted = many * valid / (1.0 + (one / NOISE_MV) ** 2)
+        trusted = many * valid * fine / (1.0 + (one / NOISE_MV) ** 2)
         sure |= {f"{lead}.{name}": trusted for name in names}
     return {name: min(1.0, max(0.0, value)) for name, value in sure.items()}

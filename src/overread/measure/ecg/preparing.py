@@ -43,6 +43,8 @@ MAINS_HZ = (50.0, 60.0)
 HUM_TIMES, HUM_MV = 4.0, 0.008
 """A hum is that many times higher than what lies beside it in the spectrum, and at least so high."""
 NOTCH = 25.0
+LOST_MS = 60.0
+"""Invalid samples for so long may have hidden a wave; what lies between is no measurement."""
 COARSE_HZ = 50.0
 """The rate at which slow movements are followed."""
 
@@ -63,6 +65,8 @@ class Prepared:
     """Of the recording itself."""
     spikes: Places
     """Pacing spikes, in samples of the recording itself."""
+    lost: npt.NDArray[np.bool_]
+    """(12, samples) as in `mv`: within stretches that the recording does not hold, bridged by straight lines."""
 
     def native(self, at: npt.ArrayLike) -> Places:
         """The recording's own samples nearest to working samples; negative ones stay as they are."""
@@ -99,7 +103,16 @@ def prepare(mv: npt.NDArray[np.floating], rate_hz: float) -> Prepared:
     if len(spikes):
         leads = _bridged(leads, spikes, rate_hz)
     work = _without_hum(_at_work(leads, rate_hz), usable)
-    return Prepared(work, usable, valid * (1.0 - resting), rate_hz, samples, spikes)
+    return Prepared(work, usable, valid * (1.0 - resting), rate_hz, samples, spikes, _lost(finite, work.shape[1]))
+
+
+def _lost(finite: npt.NDArray[np.bool_], samples: int) -> npt.NDArray[np.bool_]:
+    """Where at `WORK_HZ` so many samples in a row are not finite that a wave may be hidden."""
+    lost = np.zeros((len(finite), samples), dtype=bool)
+    at = np.minimum(np.arange(samples) * finite.shape[1] // samples, finite.shape[1] - 1)
+    for row in np.flatnonzero(~finite.all(axis=1)):
+        lost[row] = ndimage.binary_opening(~finite[row, at], np.ones(round(LOST_MS * MS)))
+    return lost
 
 
 def without_wander(leads: Floats, seconds: float) -> Floats:

@@ -26,6 +26,8 @@ APART = 0.1
 """Share of the usual distance that lies between those before early beats and all others."""
 LEFT_OUT = 0.12
 """Share of the beats that a P wave may be overlooked of; half as many may be seen that are none."""
+LOST_LEADS = 0.25
+"""Share of the leads without which a P wave may be overlooked."""
 STEADY_PR_MS = 25.0
 """PR intervals that spread less than this are steady."""
 WIDER_MS = 20.0
@@ -45,8 +47,10 @@ class Rhythm:
     """(beats,): QRS onsets."""
     early: npt.NDArray[np.bool_]
     """(beats,): comes early."""
+    whole: npt.NDArray[np.bool_]
+    """(gaps,): recorded throughout by at least one lead, so that no beat can be hidden in it."""
     usual: npt.NDArray[np.bool_]
-    """(gaps,): neither ends nor begins with an early beat."""
+    """(gaps,): whole, and neither ends nor begins with an early beat."""
     pauses: npt.NDArray[np.bool_]
     """(gaps,): a beat is missing."""
     rr: float | None
@@ -75,13 +79,15 @@ def rhythm_of(found: Delineated) -> Rhythm:
     onsets = beats.middles - BEFORE + spans[:, 0]
     gaps = np.diff(onsets)
     holds = np.array([bool(((atria.lone[:, 0] > a) & (atria.lone[:, 1] < b)).any()) for a, b in _pairs(onsets)])
-    usual_gap = _usual_gap(gaps, holds & (not atria.dissociated))
+    whole = np.array([not found.lost[a:b].any() for a, b in _pairs(onsets.clip(0))])
+    known = whole if whole.any() else ~whole
+    usual_gap = _usual_gap(gaps[known], holds[known] & (not atria.dissociated))
     early = np.concatenate([[False], gaps < EARLY * usual_gap])
-    if not (atria.seen and _stands_out(gaps, early, usual_gap)):
+    if not (atria.seen and _stands_out(gaps, early, whole, usual_gap)):
         # Among beats without order, or without P waves, only one of another, wider kind can be called early.
         widths = (spans[:, 1] - spans[:, 0]) / MS
         early &= widths > (kinds[0].qrs[1] - kinds[0].qrs[0]) / MS + WIDER_MS
-    usual = ~(early[:-1] | early[1:])
+    usual = whole & ~(early[:-1] | early[1:])
     spread = _spread(gaps[usual])
     f_waves = 0.0 if atria.seen else _f_waves(found)
     rr = float(np.median(gaps[usual])) if usual.any() else None
@@ -91,13 +97,14 @@ def rhythm_of(found: Delineated) -> Rhythm:
         apart = np.diff(onsets[ordinary])[np.diff(ordinary) == 2]
         spread, rr = _spread(apart), float(np.median(apart)) / 2.0 if len(apart) else None
     fibrillation = not atria.seen and (f_waves > F_WAVE_UV or spread > ORDERLY)
-    pauses = (gaps > MISSING * usual_gap) & ~early[:-1] & (not fibrillation) & (not atria.dissociated)
+    pauses = whole & (gaps > MISSING * usual_gap) & ~early[:-1] & (not fibrillation) & (not atria.dissociated)
     conducted = (atria.joint[:, 0] != UNSEEN) & ~early
     pr = (onsets - atria.joint[:, 0])[conducted] / MS
     blocked = np.array([lone for lone in atria.lone.tolist() if _within(lone, onsets, pauses)], dtype=np.int64)
     return Rhythm(
         onsets=onsets,
         early=early,
+        whole=whole,
         usual=usual,
         pauses=pauses,
         rr=rr,
@@ -123,9 +130,9 @@ def _spread(gaps: Places) -> float:
     return float(np.std(gaps) / np.mean(gaps)) if len(gaps) > 1 else 0.0
 
 
-def _stands_out(gaps: Places, early: npt.NDArray[np.bool_], usual_gap: float) -> bool:
+def _stands_out(gaps: Places, early: npt.NDArray[np.bool_], whole: npt.NDArray[np.bool_], usual_gap: float) -> bool:
     """Whether the gaps before early beats are set apart from the others, and those do not vary."""
-    rest = gaps[~(early[:-1] | early[1:]) & (gaps < MISSING * usual_gap)]
+    rest = gaps[whole & ~(early[:-1] | early[1:]) & (gaps < MISSING * usual_gap)]
     after = gaps[early[:-1] & ~early[1:]]
     if not early.any() or 2 * int(early.sum()) > len(early) or _spread(rest) > ORDERLY:
         return False
@@ -160,9 +167,14 @@ def _one_to_one(found: Delineated, early: npt.NDArray[np.bool_], onsets: Places,
     if not atria.seen or atria.dissociated:
         return False
     # The P wave of the first beat may lie before the record, and that of a beat after its end within.
-    inside = np.flatnonzero(~early & (onsets > 400 * MS))
+    # P waves are small: they are also missed where only some leads were not recorded.
+    lost = found.prepared.lost[found.rows].mean(axis=0) > LOST_LEADS
+    before = np.array([lost[max(0, at - round(400 * MS)) : max(0, at)].any() for at in onsets.tolist()])
+    inside = np.flatnonzero(~early & (onsets > 400 * MS) & ~before)
     without = int((atria.joint[inside, 0] == UNSEEN).sum())
-    lone = int((atria.lone[:, 1] < onsets[-1]).sum())
+    # What a P wave beside a stretch that was not recorded leads to may lie within.
+    after = [not lost[first : last + round(400 * MS)].any() for first, last in atria.lone.tolist()]
+    lone = int((atria.lone[after, 1] < onsets[-1]).sum()) if after else 0
     off = np.abs(pr - np.median(pr)) if len(pr) else pr
     steady = len(pr) < 2 or (float(np.median(off)) < STEADY_PR_MS and float(np.std(pr)) < 2 * STEADY_PR_MS)
     most = LEFT_OUT * len(inside)
