@@ -59,7 +59,9 @@ class Stage:
 
     def picture(self) -> Pixels:
         """What was drawn, covered with the ink, as (height, width, 3) of its own."""
-        image = self._empty.copy()
+        image = np.empty_like(self._empty)
+        for rows in _runs(~self.canvas.touched):
+            image[rows] = self._empty[rows]
         for rows in _runs(self.canvas.touched):
             self._cover(rows)
             for channel in range(3):  # one at a time: several times faster than all in one
