@@ -9,6 +9,7 @@ from typing import Any
 
 import click.testing
 import numpy as np
+import polars as pl
 import pytest
 
 from overread.archives import ecg_reasoning as samples
@@ -147,6 +148,25 @@ def test_the_command_builds_what_a_model_that_looks_can_sit(root: Path, tmp_path
     rows = scores.rows_by_key(["model", "metric", "slice"], named=True, include_key=True)
     assert rows["oracle", "completion_hard", "all"][0]["value"] == 1.0
     assert {case.terms for case in samples.cases(Path(out))} == {"open"}
+
+
+def test_the_solver_reasons_nearly_every_chain_out_and_says_where_it_looked(
+    root: Path, exam: Path, tmp_path: Path
+) -> None:
+    words = ["run", "ecg_reasoning", "--data", f"ecg_reasoning={exam}", "--data", f"phantoms={root}"]
+    words += ["--conditions", "none", "--out", str(tmp_path / "run"), "--model", "ecg_solver"]
+    sat = click.testing.CliRunner().invoke(main, words)
+    assert sat.exit_code == 0, sat.output
+    run = Run(tmp_path / "run")
+    scores = run.table("scores").rows_by_key(["metric", "slice"], named=True, include_key=True)
+    assert scores["completion_hard", "all"][0]["value"] >= 0.85
+    waves = run.table("key").filter(pl.col("stage") == "wave_grounding")["question"]
+    shown = (
+        run.table("replies")
+        .filter(pl.col("question").is_in(waves.implode()))
+        .join(run.table("receipts"), left_on=pl.col("receipts").list.last(), right_on="id")
+    )
+    assert shown.height > 50 and (shown["evidence"].list.len() > 0).mean() > 0.95
 
 
 def test_archives_that_have_to_be_measured_first_are_not_guessed_at(root: Path, tmp_path: Path) -> None:
