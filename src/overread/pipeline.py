@@ -244,7 +244,7 @@ def judge(
         tell=tell,
         allowed=allowed_here(settings.allow_remote, Path.cwd()),
     )
-    rulings = Rulings(made, asking)
+    rulings = Rulings(made, asking, Path(section["rulings"]).absolute() if section["rulings"] else None)
     panel = Panel.of(judges or load("benchmarks", made.exam["benchmark"]).JUDGES)
     others = [other for other in panels(made) if other != panel.folder and not brought(made, other)]
     for one in (panel, *(panel_of(made, other) for other in others)):  # replies may have come since

@@ -2,14 +2,16 @@
 
     rulings/JUDGE/BATCH/    a run folder of its own for each batch of what had not been asked before
 
-What is asked is known by its own hash, so nothing is asked twice of the same model: not when more replies come, and
-not when the judging is stopped and given again.
+What is asked is known by its own hash (of question, options, key, reply and the judge's own words), so nothing is asked
+twice of the same model: not when more replies come, and not when the judging is stopped and given again. Several runs
+can share one folder of rulings (`--set ask.rulings=FOLDER`), two protocols of one exam for instance.
 """
 
 from __future__ import annotations
 
 import dataclasses
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any, NoReturn
 
 import polars as pl
@@ -31,8 +33,10 @@ KIND: QuestionKind = "text"
 class Rulings:
     """The rulings of judges' models on the replies of one run."""
 
-    def __init__(self, run: Run, asking: local.Asking) -> None:
+    def __init__(self, run: Run, asking: local.Asking, kept: Path | None = None) -> None:
+        """`kept` is the folder of the rulings; that in the run if None."""
         self._run = run
+        self._kept = run.folder / FOLDER if kept is None else kept
         self._asking = asking
         self.notes: list[str] = []
 
@@ -45,7 +49,7 @@ class Rulings:
             raise BadInput(
                 f"{model} answers no questions of kind {KIND}", where=f"--judge {label}", do="name a model that does"
             )
-        folder = self._run.folder / FOLDER / label
+        folder = self._kept / label
         batches = [Run(path) for path in sorted(folder.glob("*")) if Run.exists(path)]
         known = {ask: text for batch in batches for ask, text in _said(batch, candidate).items()}
         left = sorted({prompt for prompt in prompts if content_id(prompt) not in known})
@@ -58,7 +62,7 @@ class Rulings:
             known.update(_said(batch, candidate))
         return {prompt: known[ask] for prompt in prompts if (ask := content_id(prompt)) in known}
 
-    def _publish(self, folder: Any, prompts: Sequence[str]) -> Run:
+    def _publish(self, folder: Path, prompts: Sequence[str]) -> Run:
         terms = self._terms()
         dialogues, questions, keys = [], [], []
         for place, prompt in enumerate(prompts):

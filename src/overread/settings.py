@@ -130,8 +130,9 @@ WANTED: dict[str, tuple[str, Callable[[Any], bool]]] = {
 }
 """What each setting must be, in words and as a check."""
 
-ASK = {"seconds": "600", "batch": ""}
-"""Section `ask`: the seconds that a model may say nothing, and dialogues a batch (empty: as the model likes)."""
+ASK = {"seconds": "600", "batch": "", "rulings": ""}
+"""Section `ask`: the seconds that a model may say nothing, dialogues a batch (empty: as the model likes), and a folder
+that keeps what the models of judges said, for several runs alike (empty: `rulings` in the run)."""
 
 SCORE = {"resamples": "1000", "clean": "yes", "base": ""}
 """Section `score`: resamples of the intervals; whether to score the clean subset (yes, no); the text-only base model of

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 from collections import Counter
 from pathlib import Path
@@ -9,18 +10,21 @@ from typing import Any
 
 import click.testing
 import numpy as np
+import polars as pl
 import pytest
 
 from overread.archives import ecg_reasoning as samples
 from overread.archives import phantoms as archive
 from overread.archives.reasoning_lint import lint, segments
 from overread.archives.split import part_of
-from overread.builders import ecg_items, ecg_reasoning, phantoms
+from overread.builders import ecg_items, ecg_reasoning, ecg_studies, phantoms
 from overread.cli import main
-from overread.errors import BadInput, NotYet
+from overread.errors import BadInput
 from overread.guidelines.diagnoses import book, diagnoses
 from overread.phantoms.ecg import recipes
+from overread.roots import Roots
 from overread.runs.folder import Run
+from overread.tables import Json
 
 
 @pytest.fixture(scope="module")
@@ -149,9 +153,62 @@ def test_the_command_builds_what_a_model_that_looks_can_sit(root: Path, tmp_path
     assert {case.terms for case in samples.cases(Path(out))} == {"open"}
 
 
-def test_archives_that_have_to_be_measured_first_are_not_guessed_at(root: Path, tmp_path: Path) -> None:
+def test_the_solver_reasons_nearly_every_chain_out_and_says_where_it_looked(
+    root: Path, exam: Path, tmp_path: Path
+) -> None:
+    words = ["run", "ecg_reasoning", "--data", f"ecg_reasoning={exam}", "--data", f"phantoms={root}"]
+    words += ["--conditions", "none", "--out", str(tmp_path / "run"), "--model", "ecg_solver"]
+    sat = click.testing.CliRunner().invoke(main, words)
+    assert sat.exit_code == 0, sat.output
+    run = Run(tmp_path / "run")
+    scores = run.table("scores").rows_by_key(["metric", "slice"], named=True, include_key=True)
+    assert scores["completion_hard", "all"][0]["value"] >= 0.85
+    waves = run.table("key").filter(pl.col("stage") == "wave_grounding")["question"]
+    shown = (
+        run.table("replies")
+        .filter(pl.col("question").is_in(waves.implode()))
+        .join(run.table("receipts"), left_on=pl.col("receipts").list.last(), right_on="id")
+    )
+    assert shown.height > 50 and (shown["evidence"].list.len() > 0).mean() > 0.95
+
+
+def test_recordings_are_keyed_by_what_is_measured_and_that_is_true(root: Path, tmp_path: Path) -> None:
+    """Phantoms stand in for recordings: the builder is told nothing of their truth."""
     cases = list(archive.cases(root))
-    with pytest.raises(NotYet):
+    bare = [dataclasses.replace(case, facts=Json({})) for case in cases]
+    truth = {case.media[0].uri: case.facts["diagnoses"] for case in cases}
+    made = ecg_reasoning.build(bare, tmp_path / "exam", archive="ludb", roots=Roots({"phantoms": root}), per=3)
+    assert lint(made)[1] == []
+    found = [json.loads(line)["metadata"] for line in (made / "ludb.jsonl").read_text(encoding="utf-8").splitlines()]
+    right = [one["dx_label"] is (one["target_dx"] in truth[one["record"]]) for one in found]
+    assert len(found) > 60 and np.mean(right) == 1.0
+    lines = (made / "evidence" / "evidence.jsonl").read_text(encoding="utf-8").splitlines()
+    steps = [step for line in lines for step in json.loads(line)["steps"]]
+    assert {"wave_grounding", "measurement_grounding"} <= {step["type"] for step in steps}
+    assert all(0 <= first <= last < 5000 for first, last in (step["samples"] for step in steps))
+
+
+def test_what_is_not_sure_makes_no_chain(root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bare = [dataclasses.replace(case, facts=Json({})) for case in archive.cases(root)]
+    monkeypatch.setattr(ecg_studies, "LEAST_SURE", 1.01)
+    with pytest.raises(BadInput, match="with and without"):
+        ecg_reasoning.build(bare, tmp_path, archive="ludb", roots=Roots({"phantoms": root}))
+
+
+def test_recordings_that_cannot_be_measured_are_named(root: Path, tmp_path: Path) -> None:
+    case = next(iter(archive.cases(root)))
+    gone = dataclasses.replace(case.media[0], uri="phantoms://ecg/nowhere")
+    left_out: list[str] = []
+    lost = [dataclasses.replace(case, media=(gone,))]
+    assert list(ecg_studies.studies(lost, "ludb", Roots({"phantoms": root}), left_out)) == []
+    assert len(left_out) == 1 and "nowhere" in left_out[0]
+
+
+def test_what_cannot_be_built_is_said(root: Path, tmp_path: Path) -> None:
+    cases = list(archive.cases(root))
+    with pytest.raises(BadInput, match="ludbb"):
+        ecg_reasoning.build(cases, tmp_path, archive="ludbb")
+    with pytest.raises(BadInput, match="where the recordings lie"):
         ecg_reasoning.build(cases, tmp_path, archive="ludb")
     with pytest.raises(BadInput, match="with and without"):
         ecg_reasoning.build(cases[:1], tmp_path)

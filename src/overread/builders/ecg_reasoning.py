@@ -4,8 +4,10 @@ media: ecg
 terms: those of the archive
 
 `overread build ecg_reasoning phantoms --data phantoms=DIR --out EXAM` writes `phantoms.jsonl` and, in `evidence`, the
-samples that each answer was read from; `overread run ecg_reasoning --data ecg_reasoning=EXAM --data phantoms=DIR` sits
-it.
+samples that each answer was read from and what could not be measured; `overread run ecg_reasoning --data
+ecg_reasoning=EXAM --data phantoms=DIR` sits it. `overread build ecg_reasoning ludb --data ludb=DIR --out EXAM` does the
+same on recordings, whose keys are what is measured on them: a chain is written only where every finding on its way is
+sure and clear of its threshold.
 
 The graphs are those of `guidelines/ecg.yaml`, the words those of `ecg_questions.yaml`. Keys of phantoms come from their
 truth and from nothing that measures. Each diagnosis has as many ECGs with it as without, each patient is in one part of
@@ -25,55 +27,54 @@ from typing import Any
 import numpy as np
 import yaml
 
+from overread.archives.ecg_reasoning import OTHERS
 from overread.archives.reasoning_samples import DECISION, FIRST, FURTHER, YES_NO
 from overread.archives.split import part_of
 from overread.builders.ecg_items import Asked, Span, lead_offers, ranges, segment
-from overread.errors import BadInput, NotYet
-from overread.guidelines.diagnoses import Decision, Reading, book, diagnoses
-from overread.guidelines.ecg_facts import EcgFacts, LeadFacts
-from overread.guidelines.rules import Rules
+from overread.builders.ecg_studies import Study, studies
+from overread.errors import BadInput, unknown_name
+from overread.guidelines.diagnoses import Decision, book, diagnoses
 from overread.media.conditions import seeded
+from overread.roots import Roots
 from overread.runs.parts import write_atomically
 from overread.tables import Case
 
-LEAST_MARGIN = 1.0
-"""No finding on the way lies nearer to its threshold, in steps."""
 CRITERIA = 5
 GROUNDINGS = {"leads": "lead_grounding"}
 EVIDENCE = "evidence.jsonl"
+LEFT_OUT = "left_out.txt"
+"""What cannot be measured, a line each, and why."""
 
 
-@dataclasses.dataclass(frozen=True, slots=True)
-class Study:
-    """An ECG whose findings are known."""
+def build(
+    source: Sequence[Case],
+    out: Path,
+    *,
+    archive: str = "phantoms",
+    roots: Roots | None = None,
+    per: int = 20,
+    seed: int = 0,
+) -> Path:
+    """Writes an exam on the ECGs of an archive: of each diagnosis at most `per` with it, and as many without.
 
-    case: Case
-    reading: Reading
-    facts: EcgFacts
-    waves: Mapping[str, tuple[Span, ...]]
-    """qrs, t, p, early, blocked: where they lie, in samples."""
-    size: tuple[int, float]
-    """Samples, and samples a second."""
-
-
-def build(source: Sequence[Case], out: Path, *, archive: str = "phantoms", per: int = 20, seed: int = 0) -> Path:
-    """Writes an exam on the ECGs of an archive: of each diagnosis at most `per` with it, and as many without."""
-    if archive != "phantoms":
-        raise NotYet(f"building an exam on {archive!r} waits for measurements that know how sure they are")
-    studies = [study_of(case) for case in source if case.media[0].kind == "ecg"]
-    chosen = [
-        (study, name, decision) for name in diagnoses() for study, decision in _balanced(studies, name, per, seed)
-    ]
+    `roots` say where the recordings lie that have to be measured; phantoms need none.
+    """
+    if archive != "phantoms" and archive not in OTHERS:
+        raise unknown_name("archive of ECGs", archive, OTHERS)
+    left_out: list[str] = []
+    known = list(studies(source, archive, roots, left_out))
+    chosen = [(study, name, decision) for name in diagnoses() for study, decision in _balanced(known, name, per, seed)]
     if not chosen:
         raise BadInput("no diagnosis has ECGs with and without it", where=archive, do="build more ECGs, of all recipes")
     offers = _offers(chosen, seed)
     lines, evidence = [], []
     for number, (study, name, decision) in enumerate(chosen):
-        others = _Others(studies, study)
+        others = _Others(known, study)
         sample, read = _Writer(study, name, decision, offers, (number, others, seed)).sample(archive)
         lines.append(json.dumps(sample, ensure_ascii=False))
         evidence.append(json.dumps({"id": number, "data_source": archive, "steps": read}))
     write_atomically(out / f"{archive}.jsonl", ("\n".join(lines) + "\n").encode())
+    write_atomically(out / "evidence" / LEFT_OUT, "".join(f"{line}\n" for line in left_out).encode())
     write_atomically(out / "evidence" / EVIDENCE, ("\n".join(evidence) + "\n").encode())
     return out
 
@@ -86,26 +87,10 @@ def questions() -> Mapping[str, Any]:
     return found
 
 
-def study_of(case: Case) -> Study:
-    """A phantom with what its truth says."""
-    truth = case.facts
-    leads = {name: LeadFacts(**lead) for name, lead in truth["lead_facts"].items()}
-    known = {field.name: truth[field.name] for field in dataclasses.fields(EcgFacts) if field.name in truth}
-    facts = EcgFacts(**{**known, "leads": leads})
-    spans = {
-        wave: tuple((first, last) for first, last in filter(None, found)) for wave, found in truth["waves"].items()
-    }
-    early = zip(truth["beat_types"], truth["waves"]["qrs"], strict=True)
-    spans["early"] = tuple(tuple(span) for kind, span in early if kind in ("A", "V") and span)
-    spans["blocked"] = tuple((first, last) for first, last in truth["lone_p"])
-    spans["p"] += spans["blocked"]
-    return Study(case, Reading(facts), facts, spans, (int(truth["samples"]), float(truth["rate_hz"])))
-
-
-def _balanced(studies: Sequence[Study], name: str, per: int, seed: int) -> Iterator[tuple[Study, Decision]]:
+def _balanced(known: Sequence[Study], name: str, per: int, seed: int) -> Iterator[tuple[Study, Decision]]:
     """ECGs with a diagnosis and as many without it, all of them clear of every threshold on the way."""
-    decided = [(study, study.reading.decide(name)) for study in studies]
-    sure = [one for one in decided if one[1].present is not None and one[1].margin >= LEAST_MARGIN]
+    decided = [(study, study.reading.decide(name)) for study in known]
+    sure = [one for one in decided if one[0].clear(one[1])]
     sides = [[one for one in sure if one[1].present is present] for present in (True, False)]
     count = min(per, *map(len, sides))
     for present, side in zip((True, False), sides, strict=True):
@@ -124,28 +109,12 @@ def _offers(chosen: Sequence[Chosen], seed: int) -> Mapping[tuple[int, str], dic
         for finding, outcome in decision.path:
             way += [finding, str(outcome.holds)]
             if "leads" in questions()["findings"][finding].get(outcome.holds, ()):
-                asked.setdefault(tuple(way), []).append((number, _lead_truth(study, finding)))
+                asked.setdefault(tuple(way), []).append((number, study.leads(finding)))
     found: dict[tuple[int, str], dict[str, bool]] = {}
     for gone, truths in asked.items():
         offers = lead_offers(seeded("leads", *gone, seed), [truth for _, truth in truths])
         found |= {(number, gone[-2]): offer for (number, _), offer in zip(truths, offers, strict=True)}
     return found
-
-
-def _lead_truth(study: Study, finding: str) -> dict[str, bool]:
-    """For each lead whether a finding about leads holds in it, where that is clear."""
-    rules, rule = Rules(study.facts, book()["step"]), book()["findings"][finding]["rule"]
-    outcomes = {lead: rules.decide(rule, lead) for lead in study.facts.leads}
-    return {
-        lead: bool(one.holds) for lead, one in outcomes.items() if one.holds is not None and one.margin >= LEAST_MARGIN
-    }
-
-
-def measured(study: Study, thing: Mapping[str, Any]) -> float | None:
-    """The number that a thing asks for."""
-    holder: Any = study.facts.leads[thing["lead"]] if "lead" in thing else study.facts
-    value = getattr(holder, thing["fact"])
-    return None if value is None else float(value)
 
 
 class _Others:
@@ -161,7 +130,7 @@ class _Others:
     def numbers(self, thing: Mapping[str, Any], finding: str, holds: bool | None) -> list[float]:
         """The numbers of those in which the finding is the same, so that it does not tell which is right."""
         same = (study for study in self._studies if study.reading.finding(finding).holds is holds)
-        return [value for study in same if (value := measured(study, thing)) is not None]
+        return [value for study in same if (value := study.number(thing)) is not None]
 
 
 class _Writer:
@@ -256,10 +225,14 @@ class _Writer:
         return "wave_grounding", self.words[thing], asked
 
     def _measured(self, thing: Mapping[str, Any], finding: str) -> Asked | None:
-        value = measured(self.study, thing)
+        value = self.study.number(thing)
         unit = questions()["units"][thing["fact"].rsplit("_", 1)[-1]]
         holds = dict(self.decision.path)[finding].holds
-        return None if value is None else ranges(self.rng, value, self.others.numbers(thing, finding, holds), unit)
+        if value is None:
+            return None
+        asked = ranges(self.rng, value, self.others.numbers(thing, finding, holds), unit)
+        fact = f"{thing['lead']}.{thing['fact']}" if "lead" in thing else thing["fact"]
+        return None if asked is None else dataclasses.replace(asked, evidence=self.study.seen(fact))
 
     def _leads(self, offered: Mapping[str, bool]) -> Asked | None:
         right = [f"Lead {lead}" for lead, holds in offered.items() if holds]

@@ -83,10 +83,14 @@ def build_phantoms(out: Path, patients: int, seed: int, kinds: tuple[str, ...]) 
 @click.option("--per", default=20, show_default=True, help="ECGs with each diagnosis at most, and as many without.")
 @click.option("--seed", default=0, show_default=True, help="Another seed gives other chains.")
 def build_ecg_reasoning(archive: str, data: tuple[str, ...], out: Path, per: int, seed: int) -> None:
-    """Write chains of questions on 17 diagnoses, on the ECGs of an archive: phantoms, whose truth is known."""
+    """Write chains of questions on 17 diagnoses, on the ECGs of an archive.
+
+    Those of phantoms are keyed by their truth; recordings are measured, and asked about where that is sure.
+    """
     builder = catalog.load("builders", "ecg_reasoning")
-    cases = list(pipeline.read_cases(Settings("", data=parse_pairs(data, "--data")), (archive,)))
-    built = builder.build(cases, out, archive=archive, per=per, seed=seed)
+    given = parse_pairs(data, "--data")
+    cases = list(pipeline.read_cases(Settings("", data=given), (archive,)))
+    built = builder.build(cases, out, archive=archive, roots=pipeline.find_roots(given), per=per, seed=seed)
     click.echo(f"Use them with --data ecg_reasoning={built}", err=True)
 
 

@@ -123,13 +123,17 @@ def _settings(benchmark: str | None, run_file: str | None, given: dict[str, Any]
 @main.command("judge")
 @click.argument("run", type=click.Path(path_type=Path))
 @click.option("--judge", "judges", multiple=True, metavar="JUDGE", help="Instead of the benchmark's judges.")
+@click.option("--set", "sets", multiple=True, metavar="K=V", help="ask.seconds, ask.batch, ask.rulings.")
 @allow_remote_option
 @as_json
-def judge_command(run: Path, judges: tuple[str, ...], allow_remote: tuple[str, ...], json_: bool) -> None:
+def judge_command(
+    run: Path, judges: tuple[str, ...], sets: tuple[str, ...], allow_remote: tuple[str, ...], json_: bool
+) -> None:
     """Judge the replies of a run (again), and say how far its judges agree. A judge may be a model: NAME[MODEL]."""
     made = Run(run)
     command = ("overread", *sys.argv[1:])
-    settings = Settings(made.exam["benchmark"], allow_remote=allow_remote, command=command)
+    given = parse_pairs(sets, "--set")
+    settings = Settings(made.exam["benchmark"], set=given, allow_remote=allow_remote, command=command)
     label = pipeline.judge(made, judges, settings, lambda text: click.echo(f"note: {clean(text)}", err=True))
     rows = agreement(made)
     if json_:

@@ -51,6 +51,30 @@ def diagnoses() -> tuple[str, ...]:
     return tuple(book()["diagnoses"])
 
 
+def follow(diagnosis: str, told: Mapping[str, bool | None]) -> str | None:
+    """Where the graph of a diagnosis leads from some findings: to the next finding, or to a decision, Yes or No.
+
+    None where a finding on the way is told to be unknown.
+    """
+    graph = book()["diagnoses"][diagnosis]
+    node: str = next(iter(graph))
+    if node == "count":
+        count = graph[node]
+        missing = [name for name in count["of"] if name not in told]
+        if missing:
+            return str(missing[0])
+        held = [told[name] for name in count["of"]]
+        if None in held:
+            return None
+        node = count["none" if not any(held) else "one" if sum(map(bool, held)) == 1 else "more"]
+    while node not in DECISIONS and node in told:
+        holds = told[node]
+        if holds is None:
+            return None
+        node = graph[node][holds]
+    return node
+
+
 class Reading:
     """All findings and decisions on one ECG."""
 
@@ -71,24 +95,12 @@ class Reading:
         if diagnosis not in graphs:
             raise unknown_name("diagnosis", diagnosis, graphs)
         path: list[tuple[str, Outcome]] = []
-        return Decision(diagnosis, self._walk(graphs[diagnosis], path), tuple(path))
+        return Decision(diagnosis, self._walk(diagnosis, path), tuple(path))
 
-    def _walk(self, graph: Mapping[str, Any], path: list[tuple[str, Outcome]]) -> bool | None:
-        node = next(iter(graph))
-        if node == "count":
-            count = graph[node]
-            path += [(name, self.finding(name)) for name in count["of"]]
-            held = [outcome.holds for _, outcome in path]
-            if None in held:
-                return None
-            node = count["none" if not any(held) else "one" if sum(map(bool, held)) == 1 else "more"]
-        while node not in DECISIONS:
-            path.append((node, self.finding(node)))
-            held_here = path[-1][1].holds
-            if held_here is None:
-                return None
-            node = graph[node][held_here]
-        return DECISIONS[node]
+    def _walk(self, diagnosis: str, path: list[tuple[str, Outcome]]) -> bool | None:
+        while (node := follow(diagnosis, {name: outcome.holds for name, outcome in path})) in book()["findings"]:
+            path.append((str(node), self.finding(str(node))))
+        return None if node is None else DECISIONS[node]
 
     def all(self) -> Iterator[Decision]:
         """The decisions of all diagnoses."""

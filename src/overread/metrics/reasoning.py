@@ -5,6 +5,8 @@ Credits may be probabilities: then everything here is the exact expectation, as 
 
 from __future__ import annotations
 
+import weakref
+
 import polars as pl
 
 from overread.metrics.accuracy import credit
@@ -26,11 +28,27 @@ _PLACE = r"(?:step(\d+)/0|(\d+))$"
 """A question's name ends with its number in its dialogue, or is alone in the dialogue of a numbered step."""
 
 
-def steps_of(marks: pl.DataFrame) -> pl.DataFrame:
-    """The steps after the first question, sorted, each with its loop (from 1), its credit and what its key is.
+class _Latest:
+    """The steps of the marks that were asked for last: all metrics of chains look at the same marks in turn."""
 
-    A sample of which a step is not there (because it cannot be scored) is left out.
-    """
+    def __init__(self) -> None:
+        self._marks: weakref.ref[pl.DataFrame] | None = None
+        self._steps = pl.DataFrame()
+
+    def __call__(self, marks: pl.DataFrame) -> pl.DataFrame:
+        if self._marks is None or self._marks() is not marks:
+            self._steps, self._marks = _steps_of(marks), weakref.ref(marks)
+        return self._steps
+
+
+steps_of = _Latest()
+"""The steps after the first question, sorted, each with its loop (from 1), its credit and what its key is.
+
+A sample of which a step is not there (because it cannot be scored) is left out.
+"""
+
+
+def _steps_of(marks: pl.DataFrame) -> pl.DataFrame:
     last = pl.col("place") == pl.col("place").max().over(SAMPLE)
     told = pl.col("answer").list.first().fill_null("").str.to_lowercase()
     number = pl.coalesce(pl.col("item").str.extract(_PLACE, 1), pl.col("item").str.extract(_PLACE, 2)).cast(pl.Int64)

@@ -50,6 +50,16 @@ def option_of_value(options: Sequence[str], value: float | None) -> int | None:
     return next((index for index, one in enumerate(ranges) if one is not None and value in one), None)
 
 
+def option_nearest(options: Sequence[str], value: float | None) -> int | None:
+    """The option whose range holds a value, else the one whose range ends nearest to it; None where none is a range."""
+    if value is None:
+        return None
+    ranges = ((index, range_of(option)) for index, option in enumerate(options))
+    away = [(max(one.low - value, value - one.high, 0.0), index) for index, one in ranges if one is not None]
+    inside = option_of_value(options, value)
+    return inside if inside is not None or not away else min(away)[1]
+
+
 def options_of_leads(options: Sequence[str], leads: Iterable[str]) -> tuple[int, ...]:
     """The options that name one of the leads: `lead V1` or `V1`."""
     wanted = set(leads)
@@ -65,13 +75,25 @@ def lead_named(option: str) -> str | None:
 def option_of_spans(options: Sequence[str], spans_s: Iterable[tuple[float, float]]) -> int | None:
     """The option, a stretch of time in seconds, that one of the spans fits best; None where none overlaps."""
     spans = list(spans_s)
-    ranges = [range_of(option) for option in options]
     best, chosen = 0.0, None
-    for index, one in enumerate(ranges):
-        fit = 0.0 if one is None else max((_overlap(one, span) for span in spans), default=0.0)
-        if fit > best:
-            best, chosen = fit, index
+    for index, option in enumerate(options):
+        span = span_of_option(option, spans)
+        share = 0.0 if span is None else fit(option, span)
+        if share > best:
+            best, chosen = share, index
     return chosen
+
+
+def span_of_option(option: str, spans_s: Iterable[tuple[float, float]]) -> tuple[float, float] | None:
+    """The span that fits an option, a stretch of time, best; None where none overlaps."""
+    best = max(spans_s, key=lambda span: fit(option, span), default=None)
+    return best if best is not None and fit(option, best) > 0 else None
+
+
+def fit(option: str, span: tuple[float, float]) -> float:
+    """How well a span fits an option, a stretch of time: what both share, as a part of what they cover together."""
+    one = range_of(option)
+    return 0.0 if one is None else _overlap(one, span)
 
 
 def _overlap(one: Range, span: tuple[float, float]) -> float:

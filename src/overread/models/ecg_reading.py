@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
+
+import numpy as np
 
 from overread.errors import unknown_name
 from overread.guidelines.diagnoses import Reading, book
 from overread.guidelines.ecg_facts import EcgFacts, LeadFacts
-from overread.measure.ecg import Measured
+from overread.guidelines.rules import Rules
+from overread.measure.ecg import UNSEEN, Measured
 from overread.measure.ecg.evidence import Spans, evidence
 from overread.tables import Evidence
 
@@ -40,6 +43,7 @@ class EcgReading:
     def __init__(self, measured: Measured) -> None:
         self.measured = measured
         self._reading = Reading(measured.facts)
+        self._rules = Rules(measured.facts, book()["step"])
 
     def finding(self, name: str) -> Read:
         """A finding of `ecg.yaml`: does it hold, how surely, in which leads, and where is that seen?"""
@@ -56,6 +60,39 @@ class EcgReading:
     def path(self, diagnosis: str) -> tuple[Read, ...]:
         """The findings that a diagnosis is decided on, in order."""
         return tuple(self.finding(name) for name, _ in self._reading.decide(diagnosis).path)
+
+    def holding(self, name: str, leads: Iterable[str]) -> tuple[str, ...]:
+        """Those of some leads in which a finding about leads holds; where in none, the one that is nearest to it."""
+        rule = book()["findings"][name].get("rule")
+        outcomes = {lead: self._rules.decide(rule, lead) for lead in leads} if rule else {}
+        held = tuple(lead for lead, one in outcomes.items() if one.holds)
+        known = [lead for lead, one in outcomes.items() if one.holds is not None]
+        return held or tuple(sorted(known, key=lambda lead: -outcomes[lead].low)[:1])
+
+    def in_leads(self, name: str, leads: tuple[str, ...]) -> tuple[Evidence, ...]:
+        """Where a finding about leads is seen in some of them."""
+        return tuple(self._of_rule(book()["findings"][name], leads))
+
+    def waves_s(self, kind: str) -> tuple[tuple[float, float], ...]:
+        """Where waves lie, in seconds from the first sample that was measured.
+
+        `qrs`, `t`, `p` (those that lead to no beat included), `early` (QRS complexes of premature beats), `blocked` (P
+        waves that lead to no beat).
+        """
+        marks = self.measured.boundaries
+        found = {
+            "qrs": marks.qrs.joint,
+            "t": marks.t.joint,
+            "p": np.concatenate([marks.p.joint, marks.lone_p]),
+            "early": marks.qrs.joint[self.measured.rhythm.early],
+            "blocked": marks.lone_p,
+        }[kind]
+        return tuple((first / marks.rate_hz, last / marks.rate_hz) for first, last in found.tolist() if first != UNSEEN)
+
+    def seen(self, about: str, span_s: tuple[float, float]) -> Evidence:
+        """A stretch of the recording as evidence."""
+        rate_hz = self.measured.boundaries.rate_hz
+        return Evidence(about, "", round(span_s[0] * rate_hz), round(span_s[1] * rate_hz) + 1)
 
     def value(self, fact: str) -> Any:
         """A fact (`pr_ms`) or that of a lead (`V1.r_mv`); None where it is not known."""

@@ -1,10 +1,9 @@
-"""Measures the ECG and answers the exam `ecg_steps` by rule; no weights.
+"""Measures the ECG and answers the exams `ecg_steps` and `ecg_reasoning` by rule; no weights.
 
-Every answer follows from the signal that is shown, whatever the conversation says of it. Which fact decides, and at
-which threshold, is read from `prompts/ecg_steps.yaml`. The receipt says at which samples the fact was read.
-
-`ecg_reading.py` answers by the findings and graphs of `overread.guidelines`, `ecg_options.py` finds the options that a
-value, leads or a stretch of time are: what an exam on other questions needs.
+What is on the recording follows from the signal that is shown, whatever the conversation says of it; the receipt says
+at which samples it was read. For `ecg_steps`, which fact decides, and at which threshold, is read from
+`prompts/ecg_steps.yaml`. Chains of reasoning are answered by the findings and graphs of `overread.guidelines`
+(`ecg_chain.py`): there the next criterion and the decision follow from what the conversation tells was found.
 """
 
 from __future__ import annotations
@@ -20,8 +19,10 @@ from overread.exam.framing import PROMPTS
 from overread.measure.ecg import Measured, measure_ecg
 from overread.measure.remembered import Remembered
 from overread.models.contract import Answer, Pending, Posed, Seen, Setting, seen_by_tensor
+from overread.models.ecg_chain import Said, said
 from overread.models.ecg_options import option_of_value
 from overread.models.ecg_reading import EcgReading
+from overread.models.ecg_spoken import words
 from overread.tables import Evidence, Question, content_id
 
 KINDS = ("choice",)
@@ -29,7 +30,7 @@ FORMS = {"ecg": "signal"}
 SAMPLES = False
 VARIANTS: tuple[str, ...] = ()
 
-ADAPTER = 2
+ADAPTER = 3
 """Raised whenever the same question about the same signal may get another answer than before."""
 
 
@@ -38,7 +39,7 @@ class EcgSolver:
 
     def __init__(self, book: str) -> None:
         """`book` is the text of `ecg_steps.yaml`."""
-        self._hash = content_id(book)
+        self._hash = content_id(book, words())
         self._rules = Rules(yaml.safe_load(book))
         self._known: Remembered[Measured] = Remembered()
 
@@ -68,13 +69,24 @@ class EcgSolver:
             measured = self._known.get(key, lambda: measure_ecg(given.data, rate_hz))
         except BadInput as error:
             return Answer(question.id, seed, sample, "refused", error.what, seen=seen)
+        found = self._found(posed, pending, measured)
+        if isinstance(found, str):
+            return Answer(question.id, seed, sample, "refused", found, seen=seen)
+        evidence = _moved(found.evidence, given.indices)
+        seen = (*seen[:-1], dataclasses.replace(seen[-1], evidence=evidence))
+        return Answer(question.id, seed, sample, choice=found.choice, seen=seen)
+
+    def _found(self, posed: Posed, pending: Pending, measured: Measured) -> Said | str:
+        """The answer, or why there is none."""
+        question = pending.question
+        if not self._rules.know(question):
+            *before, last = posed.prompt(pending)
+            found = said(before, last.text, question.options, EcgReading(measured))
+            return f"{question.template!r}: {found}" if isinstance(found, str) else found
         text = self._rules.answer(question, Facts(measured))
         if text is None or text not in question.options:
-            reason = f"the solver has no answer to {question.template!r} among the options"
-            return Answer(question.id, seed, sample, "refused", reason, seen=seen)
-        evidence = _moved(self._rules.evidence(question, EcgReading(measured)), given.indices)
-        seen = (*seen[:-1], dataclasses.replace(seen[-1], evidence=evidence))
-        return Answer(question.id, seed, sample, choice=(question.options.index(text),), seen=seen)
+            return f"the solver has no answer to {question.template!r} among the options"
+        return Said((question.options.index(text),), self._rules.evidence(question, EcgReading(measured)))
 
 
 def _moved(evidence: Sequence[Evidence], indices: Sequence[int]) -> tuple[Evidence, ...]:
@@ -101,6 +113,15 @@ class Rules:
 
     def __init__(self, book: Mapping[str, Any]) -> None:
         self._book = book
+
+    def know(self, question: Question) -> bool:
+        """Whether a question is one of `ecg_steps`."""
+        match question.template.split("/"):
+            case ["first", target]:
+                return target in self._book["diagnoses"]
+            case [target, name, _]:
+                return name in self._steps(target)
+        return False
 
     def answer(self, question: Question, facts: Facts) -> str | None:
         """The text of the right option; None where the rules say nothing."""

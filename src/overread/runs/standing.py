@@ -51,23 +51,18 @@ def standing(questions: pl.DataFrame, replies: pl.DataFrame) -> Standing:
     ordered = _not_void(replies).sort([pl.col("status") == "failed", "at", "provenance", "id"])
     free = questions.filter(pl.col("parents").list.len() == 0).select("place", expected="prompt")
     counted = [_first(ordered.join(free, on="place").filter(pl.col("prompt") == pl.col("expected")).drop("expected"))]
-    shown = set(questions["parents"].explode().drop_nulls())
+    shown = questions["parents"].explode().drop_nulls().unique()
     said: dict[Slot, str] = {}
-    if shown:
-        needed = questions.select("id", "prompt", "parents", "options")
-        rows = {row["id"]: row for row in needed.iter_rows(named=True)}
-        _hear(counted[0], rows, shown, said)
+    if shown.len():
+        told = questions.filter(pl.col("id").is_in(shown.implode())).select("id", "options")
+        options = dict(zip(told["id"].to_list(), told["options"].to_list(), strict=True))
+        _hear(counted[0], options, said)
         for wave in sorted(set(questions["wave"]) - {0}):
             waiting = questions.filter((pl.col("wave") == wave) & (pl.col("parents").list.len() > 0))
-            candidates = ordered.filter(pl.col("place").is_in(waiting["place"].implode()))
-            valid = [
-                _prompt(rows[question]["prompt"], rows[question]["parents"], said, (identity, seed, sample)) == prompt
-                for question, identity, seed, sample, prompt in candidates.select(
-                    "question", "identity", "seed", "sample", "prompt"
-                ).iter_rows()
-            ]
-            counted.append(_first(candidates.filter(pl.Series(valid, dtype=pl.Boolean))))
-            _hear(counted[-1], rows, shown, said)
+            candidates = ordered.join(waiting.select("place", "parents", own="prompt"), on="place")
+            valid = _valid(candidates, said)
+            counted.append(_first(candidates.drop("parents", "own").filter(valid)))
+            _hear(counted[-1], options, said)
     return Standing(pl.concat(counted), said)
 
 
@@ -93,11 +88,24 @@ def _prompt(own: str, parents: Iterable[str], said: Mapping[Slot, str], who: tup
     return content_id(own, *known) if known else own
 
 
-def _hear(replies: pl.DataFrame, questions: Mapping[str, Any], shown: set[str], said: dict[Slot, str]) -> None:
-    heard = replies.filter(pl.col("question").is_in(list(shown)) & (pl.col("status") != "failed"))
-    for row in heard.iter_rows(named=True):
-        options = questions[row["question"]]["options"]
-        said[row["question"], row["identity"], row["seed"], row["sample"]] = shown_text(row, options)
+def _valid(candidates: pl.DataFrame, said: Mapping[Slot, str]) -> pl.Series:
+    """Whether the prompt of each reply is that of its question's history as it stands."""
+    # Column by column: there are as many rows as questions, and a row at a time costs several times as much.
+    names = ("own", "parents", "identity", "seed", "sample", "prompt")
+    columns = (candidates[name].to_list() for name in names)
+    found = [
+        _prompt(own, parents, said, (identity, seed, sample)) == prompt
+        for own, parents, identity, seed, sample, prompt in zip(*columns, strict=True)
+    ]
+    return pl.Series(found, dtype=pl.Boolean)
+
+
+def _hear(replies: pl.DataFrame, options: Mapping[str, list[str]], said: dict[Slot, str]) -> None:
+    """Takes down what later turns show of replies to the questions whose options are given."""
+    heard = replies.filter(pl.col("question").is_in(list(options)) & (pl.col("status") != "failed"))
+    for row in heard.select("question", "identity", "seed", "sample", "text", "choice", "number").iter_rows(named=True):
+        slot = (row["question"], row["identity"], row["seed"], row["sample"])
+        said[slot] = shown_text(row, options[row["question"]])
 
 
 def shown_text(reply: Mapping[str, Any], options: list[str]) -> str:
