@@ -129,7 +129,7 @@ class Options:
     def secret(self) -> str:
         """The key; empty where none is needed. It is read here and nowhere kept but in the client.
 
-        A line break or another sign that no header can hold would come back in the words of the library that refuses it.
+        A line break, or another sign that no header can hold, would come back in the words of whoever refuses it.
         """
         name = self.key or (OPENAI_KEY if self.url == OPENAI else "")
         found = os.environ.get(name, "") if name else ""
