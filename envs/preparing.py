@@ -5,6 +5,7 @@ the head. Each step takes and gives an array; nothing is guessed from its values
 """
 
 import hashlib
+import re
 import sys
 from pathlib import Path
 
@@ -27,6 +28,17 @@ def on_path(source):
     """Puts a source folder on the path, first."""
     if source and source not in sys.path:
         sys.path.insert(0, source)
+
+
+def exact(options):
+    """The revision of weights that bring code of their own; an error where that code may be another one tomorrow."""
+    revision = options.get("revision", "")
+    if not Path(options["weights"]).is_dir() and not re.match("[0-9a-f]{40}$", revision):
+        raise ValueError(
+            "these weights bring code of their own: name the exact commit, option.revision=COMMIT (40 digits), "
+            "or a folder that holds them"
+        )
+    return revision
 
 
 def resampled(array, shape):

@@ -13,6 +13,7 @@ import pytest
 import overread
 from overread import pipeline
 from overread.columns import to_frame
+from overread.commands import check_model
 from overread.engines.candidates import remote_of
 from overread.errors import BadInput
 from overread.runs.folder import Run, write_exam_part
@@ -50,6 +51,11 @@ def test_a_remote_judge_of_a_run_that_is_there_is_refused(picture_cases: Cases, 
     run = sit(picture_cases(terms="credentialed"), tmp_path / "run", "chance")
     with pytest.raises(BadInput, match=r"own \(credentialed\)"):
         pipeline.judge(run, [f"rubric[{FAR}]"])
+
+
+def test_a_remote_model_that_is_only_checked_is_refused_as_well(picture_cases: Cases, tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match=r"own \(credentialed\)"):
+        check_model.check(check_model.Wish(FAR, on=picture_cases(terms="credentialed"), out=tmp_path))
 
 
 def test_open_studies_and_servers_of_this_machine_are_free(

@@ -21,9 +21,7 @@ def load(options):
     import torch
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
-    source = {"trust_remote_code": True}
-    if options.get("revision"):
-        source["revision"] = options["revision"]
+    source = {"trust_remote_code": True, "revision": preparing.exact(options) or "main"}
     tokenizer = AutoTokenizer.from_pretrained(
         options["weights"], model_max_length=1024, padding_side="right", use_fast=False, **source
     )

@@ -23,9 +23,9 @@ def load(options):
     from huggingface_hub import snapshot_download
     from transformers import AutoModelForCausalLM, AutoTokenizer
 
-    weights = options["weights"]
+    weights, revision = options["weights"], preparing.exact(options)
     if not Path(weights).is_dir():
-        weights = snapshot_download(weights, revision=options.get("revision"))
+        weights = snapshot_download(weights, revision=revision)
     tokenizer = AutoTokenizer.from_pretrained(weights, padding_side="right", use_fast=False, trust_remote_code=True)
     model = AutoModelForCausalLM.from_pretrained(
         weights, torch_dtype=torch.bfloat16, device_map=preparing.device(), trust_remote_code=True

@@ -38,7 +38,8 @@ def load(options):
     tokenizer.add_special_tokens({"additional_special_tokens": ["<image>", "</image>", *own]})
     tokenizer.pad_token_id, tokenizer.bos_token_id, tokenizer.eos_token_id = 0, 1, 2
     model = MultiLLaMAForCausalLM(lang_model_path=str(folder / "Language_files"))
-    model.load_state_dict(torch.load(str(folder / "pytorch_model.bin"), map_location="cpu"))
+    weights = torch.load(str(folder / "pytorch_model.bin"), map_location="cpu", weights_only=True)
+    model.load_state_dict(weights)
     return {"tokenizer": tokenizer, "model": model.to(preparing.device()).eval(), **options}
 
 

@@ -125,7 +125,7 @@ def test_a_file_that_is_not_there_is_told() -> None:
 
 
 def test_a_name_that_is_no_card_is_left_to_the_catalogue() -> None:
-    assert find_card("chance") is None
+    assert find_card("chance") is None and find_card("../cards/gpt-4o") is None
     assert setting_of("chance", {}) is None
     assert parse_model("chance")[0] == "chance"
     with pytest.raises(BadInput, match="did you mean qwen3-vl-8b") as caught:

@@ -127,10 +127,11 @@ def test_what_another_kind_of_data_left_stays(places: Path) -> None:
     assert "numpy==" in (places / "x" / "requirements.txt").read_text()
 
 
-def test_a_damaged_record_is_told_with_its_file(places: Path) -> None:
+@pytest.mark.parametrize("text", ["{}", "[]", '{"schema": 1, "phantom": {"media": []}}'])
+def test_a_damaged_record_is_told_with_its_file(places: Path, text: str) -> None:
     path = places / "ecg_solver" / STATUS
     path.parent.mkdir(parents=True)
-    path.write_text("{}")
+    path.write_text(text)
     with pytest.raises(BadInput, match="cannot be read") as caught:
         row("ecg_solver")
     assert caught.value.where == str(path)

@@ -97,6 +97,8 @@ def test_weights_that_cannot_be_fetched_name_the_command(monkeypatch: pytest.Mon
         (["qwen3-vl-9b"], "did you mean"),
         (["prior"], "reads the key"),
         (["smolvlm-256m", "--weights", "nowhere"], "no such folder of weights"),
+        (["pulse-7b", "--weights", "nowhere"], "no such folder of weights"),  # and no environment is built before
+        (["ecg_solver", "--weights", "."], "is not told of weights"),
     ],
 )
 def test_what_cannot_be_checked_is_told(argv: list[str], said: str) -> None:

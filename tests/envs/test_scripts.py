@@ -133,7 +133,7 @@ def packages(monkeypatch: pytest.MonkeyPatch) -> Iterator[dict[str, Any]]:
     found = stand_ins()
     for name, package in found.items():
         monkeypatch.setitem(sys.modules, name, package)
-    monkeypatch.setattr(torch, "load", lambda *args, **named: {})
+    monkeypatch.setattr(torch, "load", lambda *args, weights_only, **named: {})  # no pickle is loaded
     monkeypatch.setattr(sys, "path", list(sys.path))
     yield found
     torch.set_grad_enabled(True)
@@ -189,6 +189,16 @@ def test_a_script_loads_feeds_and_answers(
         assert said["seen"][0]["indices"] == [6], "the receipt says which slice was shown"
     elif tokens is not None and form == "volume":
         assert said["seen"][0]["tokens"] == tokens
+
+
+@pytest.mark.parametrize("path", ["m3d/model.py", "med3dvlm/model.py"])
+def test_code_that_comes_with_weights_is_run_from_an_exact_commit_alone(path: str, packages: dict[str, Any]) -> None:
+    made = script(path)
+    for options in ({"weights": "org/name"}, {"weights": "org/name", "revision": "main"}):
+        with pytest.raises(ValueError, match="exact commit"):
+            made.load(options)
+    packages["huggingface_hub"].snapshot_download.side_effect = lambda weights, revision: weights
+    made.load({"weights": "org/name", "revision": "0123456789" * 4})
 
 
 def test_a_study_that_differs_is_fed_otherwise(packages: dict[str, Any], tmp_path: Path) -> None:

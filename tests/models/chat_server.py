@@ -28,6 +28,7 @@ class Server:
         self.at_once = self.most = 0
         self.last: dict[str, Any] = {}
         self.keys: set[str] = set()
+        self.authorization = ""
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -51,6 +52,7 @@ class Server:
             self.send(writer, 200, stats if "/stats" in first else {"object": "list", "data": []})
             return True
         told = ("authorization", "openai-organization", "openai-project")
+        self.authorization = headers.get("authorization", "")
         self.keys.update(headers[name] for name in told if name in headers)
         if self.key and headers.get("authorization") != f"Bearer {self.key}":
             said = headers.get("authorization", "nothing")
@@ -102,6 +104,8 @@ class Server:
         asked = content if isinstance(content, str) else content[-1]["text"]
         text = reply(asked, body, number)
         message = {"role": "assistant", "content": "" if kind == "empty" else text}
+        if kind == "echo":
+            message["content"] = f"You asked with {self.authorization}"
         if kind == "refusal":
             message = {"role": "assistant", "content": None, "refusal": "I would rather not."}
         choice: dict[str, Any] = {"index": 0, "message": message, "finish_reason": "stop"}
@@ -109,13 +113,14 @@ class Server:
             letters = [line[0] for line in asked.splitlines() if line[1:4] == " = "]
             top = [{"token": letter, "logprob": -1.0 - n} for n, letter in enumerate(letters)]
             choice["logprobs"] = {"content": [{"token": "A", "logprob": -1.0, "top_logprobs": top}]}
+        usage = {"prompt_tokens": 100 + told.count('"type": "image_url"') * 100, "completion_tokens": 5}
         return {
             "id": "x",
             "object": "chat.completion",
             "created": 0,
             "model": "another" if kind == "wrong_model" else body["model"],
             "choices": [choice],
-            "usage": {"prompt_tokens": 100 + told.count('"type": "image_url"') * 100, "completion_tokens": 5},
+            "usage": None if kind == "uncounted" else usage,
         }
 
     def send(self, writer: asyncio.StreamWriter, status: int, document: Any, more: str = "") -> None:

@@ -17,6 +17,7 @@ SECRET = "sk-proj-abcdef0123456789"
         ({"model": "m", "url": "models.example/v1"}, "not that of a server"),
         ({"model": "m", "url": "https://me:secret@models.example/v1"}, "more than an address"),
         ({"model": "m", "url": "https://models.example/v1?key=1"}, "more than an address"),
+        ({"model": "m", "url": "https://models.example/v1", "serve": "x"}, "models.example is another one"),
         ({"model": "m", "concurrency": "0"}, "concurrency"),
         ({"model": "m", "concurrency": "many"}, "not a number"),
         ({"model": "m", "temperature": "-1"}, "temperature"),
@@ -39,6 +40,21 @@ def test_a_key_given_in_place_of_a_name_is_refused_and_not_repeated(monkeypatch:
     with pytest.raises(BadInput) as error:
         read_options({"model": "m", "key": lookalike}, "here").secret()
     assert lookalike not in str(error.value)
+
+
+@pytest.mark.parametrize("around", ["\n", "\r\n", " ", "é"])
+def test_a_key_with_signs_that_no_header_holds_is_refused_and_not_repeated(
+    around: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MINE", SECRET + around)
+    with pytest.raises(BadInput, match="a line break") as error:
+        read_options({"model": "m", "key": "MINE"}, "").secret()
+    assert SECRET not in str(error.value)
+
+
+def test_a_variable_that_is_not_set_is_named_where_its_name_cannot_be_a_key() -> None:
+    with pytest.raises(BadInput, match="GEMINI_TEST_API_KEY is not set"):
+        read_options({"model": "m", "key": "GEMINI_TEST_API_KEY"}, "").secret()
 
 
 def test_the_key_comes_from_the_variable_named_and_only_openai_has_a_usual_one(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -75,3 +91,6 @@ def test_a_dated_edition_of_the_model_is_the_model() -> None:
     assert all(map(options.is_asked_for, ("gpt-5", "gpt-5-2026-08-07", "gpt-5-20260807", "gpt-5-001")))
     assert not any(map(options.is_asked_for, ("gpt-5-mini", "gpt-5-mini-2026-08-07", "gpt-4", "")))
     assert read_options({"model": "latest", "returns": "m-7"}, "").is_asked_for("m-7")
+    latest = read_options({"model": "m-7-latest"}, "")
+    assert latest.is_asked_for("m-7-latest") and latest.is_asked_for("m-7-20260807")
+    assert not latest.is_asked_for("m-7") and not latest.is_asked_for("m-8-20260807")

@@ -105,3 +105,18 @@ def test_usage_is_taken_over_as_far_as_it_is_told() -> None:
         "prompt_tokens": 9, "tokens": 2, "cached_tokens": 4, "model": "m-1",
     }  # fmt: skip
     assert usage_of({"usage": None}) == {} == usage_of({"usage": {"prompt_tokens": "9", "completion_tokens": True}})
+
+
+@pytest.mark.parametrize("count", [-1, 10**30])
+def test_a_count_that_no_reply_has_is_none(count: int) -> None:
+    assert usage_of({"usage": {"prompt_tokens": count, "completion_tokens": count}}) == {}
+
+
+def test_numbers_beyond_all_measure_are_no_numbers() -> None:
+    held = Options(model="m", constrain="json_schema")
+    for number in ("1" + "0" * 400, "1e999", "NaN"):
+        said = read(document(f'{{"answer": {number}}}'), question(kind="number", options=()), held)
+        assert (said.status, said.number) == ("answered", None)
+    first = {"token": "A", "logprob": 0, "top_logprobs": [{"token": "A", "logprob": 10**400}]}
+    scored = read(document(logprobs={"content": [first]}), question(), Options(model="m", mode="score"))
+    assert scored.status == "failed"

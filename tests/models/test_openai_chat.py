@@ -71,6 +71,15 @@ def test_the_key_goes_to_the_server_and_stands_nowhere(
     assert files_with(tmp_path / "run", SECRET) == [] and SECRET not in " ".join(run.notes)
 
 
+def test_a_key_that_a_server_repeats_in_its_answers_is_cut_out(
+    chat_server: Start, picture_cases: Cases, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("MY_KEY", SECRET)
+    run = sit(picture_cases(), chat_server("--plan", '{"echo": 1.0}').spec("key=MY_KEY"), tmp_path / "run")
+    assert set(run.table("replies")["text"]) == {"You asked with Bearer [key]"}
+    assert files_with(tmp_path / "run", SECRET) == []
+
+
 def test_a_key_that_is_refused_stops_the_model_at_once_and_is_not_repeated(
     chat_server: Start, picture_cases: Cases, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -137,6 +146,16 @@ def test_a_limit_in_money_holds(chat_server: Start, picture_cases: Cases, tmp_pa
     usages = [json.loads(usage) for usage in run.table("replies")["usage"]]
     money = sum(usage["prompt_tokens"] * 1 + usage["tokens"] * 100 for usage in usages) / 1e6
     assert 0.007 < money <= 0.01 and run.table("replies").height < 40
+
+
+def test_a_limit_holds_where_the_server_counts_nothing(
+    chat_server: Start, picture_cases: Cases, tmp_path: Path
+) -> None:
+    options = ("budget_money=0.001", "price_in=0", "price_out=100", "new_tokens=5", "concurrency=1")
+    run = sit(picture_cases(10, 4), chat_server("--plan", '{"uncounted": 1.0}').spec(*options), tmp_path / "run")
+    usages = [json.loads(usage) for usage in run.table("replies")["usage"]]
+    assert all(usage["uncounted_tokens"] > 0 and usage["uncounted_written"] > 0 for usage in usages)
+    assert 5 <= sum(usage["uncounted_written"] for usage in usages) <= 10 and len(usages) < 40
 
 
 def test_what_it_will_cost_is_told_before_anything_is_asked(
@@ -223,7 +242,8 @@ def test_a_server_does_not_outlive_a_run_that_is_killed(tmp_path: Path) -> None:
         f"s = Server({f'{sys.executable} {CHAT_SERVER} {{port}}'!r}, 'http://127.0.0.1:{{port}}/v1')\n"
         "s.wait(60)\nprint(s.port, flush=True)\ntime.sleep(60)\n"
     )
-    owner = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, env={**os.environ})
+    variables = {**os.environ, "TMPDIR": str(tmp_path)}
+    owner = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, env=variables)
     assert owner.stdout is not None
     port = int(owner.stdout.readline())
     owner.send_signal(signal.SIGKILL)
@@ -234,7 +254,7 @@ def test_a_server_does_not_outlive_a_run_that_is_killed(tmp_path: Path) -> None:
         with contextlib.closing(socket.socket()) as probe:
             gone = probe.connect_ex(("127.0.0.1", port)) != 0
         time.sleep(0.05)
-    assert gone
+    assert gone and list(tmp_path.iterdir()) == [], "nor does anything stay behind on disk"
 
 
 def test_a_server_says_how_long_to_wait_in_one_of_three_ways() -> None:
@@ -242,6 +262,7 @@ def test_a_server_says_how_long_to_wait_in_one_of_three_ways() -> None:
     assert _asked_to_wait({"retry-after": "2.5"}) == 2.5
     assert _asked_to_wait({"retry-after-ms": "1500", "retry-after": "9"}) == 1.5
     assert 25 < (_asked_to_wait({"retry-after": date}) or 0) <= 30
+    assert _asked_to_wait({"retry-after": "Fri, 01 Jan 99999 00:00:00 GMT"}) is None
     assert _asked_to_wait({"retry-after": "soon"}) is None and _asked_to_wait({}) is None
 
 

@@ -88,7 +88,7 @@ def read_status(path: Path) -> dict[str, Record]:
         if document["schema"] != SCHEMA:
             raise ValueError(f"its schema is {document['schema']}, not {SCHEMA}")
         return {kind: _record(document[kind]) for kind in KINDS if kind in document}
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError) as error:
         what = f"the record of a check cannot be read: {type(error).__name__}: {error}"
         raise BadInput(what, where=str(path), do="delete it, and check the model again") from error
 

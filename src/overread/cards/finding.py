@@ -12,7 +12,6 @@ from overread.cards.environments import interpreter, read_environment
 from overread.cards.places import CARDS, envs, staged
 from overread.errors import BadInput
 from overread.models.contract import Setting
-from overread.paths import is_file
 
 _BY_PATH = re.compile(r"^(?P<path>.+\.toml)(?::(?P<variant>[^/\\:]+))?$")
 
@@ -29,7 +28,7 @@ def find_card(text: str) -> tuple[Card, str] | None:
     if by_path is not None:
         return read_card(Path(by_path["path"])), by_path["variant"] or ""
     name, _, variant = text.partition(":")
-    if not is_file(CARDS / f"{name}.toml"):
+    if name not in {path.stem for path in CARDS.glob("*.toml")}:
         return None
     return cards()[name], variant
 

@@ -18,6 +18,7 @@ from overread.errors import BadInput
 from overread.runs.folder import Run
 from overread.runs.replies import receipts_of, replies_of
 from overread.settings import Settings
+from overread.terms import allowed_here, check_terms
 
 LISTS = ("choice", "option_scores", "spread")
 REASONS = 3
@@ -55,7 +56,11 @@ def sit(settings: Settings, candidate: Candidate) -> Found:
     """Compiles the exam, asks the model and counts; nothing is judged: the answers may all be wrong."""
     settings = settings.checked()
     run = pipeline.compile_exam(settings)
-    asking = local.Asking(roots=pipeline.find_roots(settings.data), seed=settings.seed, command=settings.command)
+    allowed = allowed_here(settings.allow_remote, Path.cwd())
+    if candidate.remote:
+        check_terms(run, {candidate.seat.model: candidate.remote}, allowed)
+    roots = pipeline.find_roots(settings.data)
+    asking = local.Asking(roots=roots, seed=settings.seed, command=settings.command, allowed=allowed)
     notes = local.ask(run, [candidate], asking)
     return _counted(run, tuple(notes))
 

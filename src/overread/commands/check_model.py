@@ -60,6 +60,8 @@ def check(wish: Wish) -> tuple[evidence.Record, Path]:
     environment = read_environment(card.environment) if card is not None and card.environment else None
     text = wish.text
     given = _given(f"{bracket}{rest}")
+    if wish.weights:
+        _check_weights(wish, card, given)
     if card is not None:
         text = _prepare(card, environment, wish, given, seconds)
     check_model(text)
@@ -76,6 +78,16 @@ def check(wish: Wish) -> tuple[evidence.Record, Path]:
     out = (wish.out or cache() / "envs") / _name(named)
     made = write_folder(out, "real" if wish.on else "phantom", record, environment)
     return made, out
+
+
+def _check_weights(wish: Wish, card: Card | None, given: Mapping[str, str]) -> None:
+    """Refuses --weights that are not there, or that nobody would read; before an environment is built for them."""
+    if not Path(wish.weights).expanduser().is_dir():
+        raise BadInput("there is no such folder of weights", where=wish.weights, do="give --weights FOLDER")
+    options = card.options if card is not None else {}
+    if not any("{weights}" in value for key, value in options.items() if key not in given):
+        what = f"{wish.text} is not told of weights by --weights"
+        raise BadInput(what, where=wish.weights, do="leave it out, or name the folder in brackets: NAME[path=FOLDER]")
 
 
 def _given(options: str) -> dict[str, str]:
@@ -97,8 +109,6 @@ def _prepare(
         seconds["environment"] = time.monotonic() - started
     weights = [key for key, value in asked.items() if "{weights}" in value]
     if weights and wish.weights:
-        if not Path(wish.weights).expanduser().is_dir():
-            raise BadInput("there is no such folder of weights", where=wish.weights, do="give --weights FOLDER")
         pairs = ",".join(f"{key}={Path(wish.weights).expanduser().absolute()}" for key in weights)
         text = f"{text[:-1]},{pairs}]" if text.endswith("]") else f"{text}[{pairs}]"
     elif weights:

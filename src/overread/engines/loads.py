@@ -58,7 +58,8 @@ def spent_by(run: Run, identity: str) -> list[Mapping[str, Any]]:
     return [{name: count for name, count in one.items() if count is not None} for one in usage]
 
 
-_USAGE = pl.Struct({name: pl.Int64() for name in ("prompt_tokens", "tokens", "uncounted_tokens")})
+COUNTED = ("prompt_tokens", "tokens", "uncounted_tokens", "uncounted_written")
+_USAGE = pl.Struct({name: pl.Int64() for name in COUNTED})
 
 
 def _never(medium: Any) -> Any:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
+import math
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -103,7 +104,14 @@ class Budget:
 def spent_of(usage: Mapping[str, Any]) -> Cost:
     """What the usage of a reply says that it cost."""
     read = usage.get("prompt_tokens", 0) + usage.get("uncounted_tokens", 0)
-    return Cost(float(read), float(usage.get("tokens", 0)))
+    return Cost(float(read), float(usage.get("tokens", 0) + usage.get("uncounted_written", 0)))
+
+
+def written_of(document: Mapping[str, Any]) -> int:
+    """About how many tokens a reply is, where the server does not tell; what it thought unseen is not in it."""
+    message = document["choices"][0]["message"]
+    told = (message.get(name) for name in ("content", "reasoning_content", "refusal"))
+    return math.ceil(text_tokens(sum(len(text) for text in told if isinstance(text, str)), 0))
 
 
 def forecast(load: Load, options: Options) -> dict[str, Any]:

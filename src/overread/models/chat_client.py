@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import dataclasses
 import email.utils
 import json
@@ -27,6 +28,8 @@ GONE_AFTER = 50
 """A server that so many questions in a row could not reach is taken to be gone."""
 WRONG_ADDRESS = (401, 404)
 """Wrong for every question alike: the key, the model's name, the address."""
+SHORTEST_CUT = 8
+"""Shorter keys, such as EMPTY, stand for none; they are words that an answer may hold."""
 FILTERED = ("content_filter", "content_policy_violation", "moderation_blocked", "safety")
 
 
@@ -116,13 +119,21 @@ class Client:
         clean = text.replace(self._secret, "[key]") if self._secret else text
         return " ".join(clean.split())[:REASON_LENGTH]
 
+    def _without_key(self, data: bytes) -> bytes:
+        """What a server sent, should it repeat the key: its texts are kept and shown."""
+        if len(self._secret) < SHORTEST_CUT:
+            return data
+        for form in {self._secret, json.dumps(self._secret)[1:-1], self._secret.replace("/", "\\/")}:
+            data = data.replace(form.encode(), b"[key]")
+        return data
+
     async def _call(self, body: Mapping[str, Any], until: float) -> dict[str, Any]:
         try:
             async with asyncio.timeout(min(self._options.timeout, max(0.0, until - time.monotonic()))):
                 # The SDK's own way for requests of any form: `create` would rebuild every body by its types first,
                 # which takes longer than all the rest of a call.
                 raw = await self._sdk.post(PATH, cast_to=httpx2.Response, body=body)
-            return parse(raw.content)
+            return parse(self._without_key(raw.content))
         except (TimeoutError, openai.APITimeoutError) as error:
             raise Trouble(f"no reply within {self._options.timeout:g} s", again=True, charged=True) from error
         except openai.APIStatusError as error:
@@ -185,9 +196,9 @@ def _asked_to_wait(headers: Any) -> float | None:
         told = headers.get(name)
         if told is None:
             continue
-        try:
+        with contextlib.suppress(ValueError):
             return max(0.0, float(told) * unit)
-        except ValueError:
+        with contextlib.suppress(ValueError, OverflowError):  # a year that no calendar has
             date = email.utils.parsedate_tz(told)
             if date is not None:
                 return max(0.0, email.utils.mktime_tz(date) - time.time())

@@ -26,6 +26,8 @@ CHOICES: dict[str, tuple[str, ...]] = {
     "seeds": ("send", "keep"),
 }
 
+_KEY_NAMES = ("_KEY", "_TOKEN")
+"""What ends so is the name of a variable, and no key."""
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _DATED = r"-(\d{4}-?\d{2}-?\d{2}|\d{3,8})|@[\w.-]+"
 """How a server may say more exactly which edition or revision of a model has answered."""
@@ -102,7 +104,7 @@ class Options:
     @property
     def remote(self) -> str:
         """The host, where it is another machine; empty for a server on this one."""
-        return "" if self.serve or is_loopback(self.host) else self.host
+        return "" if is_loopback(self.host) else self.host
 
     @property
     def limit_name(self) -> str:
@@ -125,23 +127,33 @@ class Options:
         return {**told, "server": self.remote or "this machine", "new_tokens_as": self.limit_name}
 
     def secret(self) -> str:
-        """The key; empty where none is needed. It is read here and nowhere kept but in the client."""
+        """The key; empty where none is needed. It is read here and nowhere kept but in the client.
+
+        A line break, or another sign that no header can hold, would come back in the words of whoever refuses it.
+        """
         name = self.key or (OPENAI_KEY if self.url == OPENAI else "")
         found = os.environ.get(name, "") if name else ""
         if name and not found:
             # What was given for `key` may be a key after all, so it is not repeated here.
-            named = OPENAI_KEY if not self.key else "that `key` names"
+            named = name if not self.key or name.endswith(_KEY_NAMES) else "that `key` names"
             raise BadInput(
                 f"the environment variable {named} is not set",
                 where="openai_chat",
                 do="export the key under that name, or name another variable: key=NAME",
+            )
+        if not all("!" <= sign <= "~" for sign in found):
+            raise BadInput(
+                "the key holds a blank, a line break or another sign that no key has",
+                where="openai_chat",
+                do="export it again without what stands around it",
             )
         return found
 
     def is_asked_for(self, returned: str) -> bool:
         """Whether a name that a reply carries is that of the model, or of a dated edition of it."""
         wanted = self.returns or self.model
-        return returned == wanted or re.fullmatch(f"{re.escape(wanted)}({_DATED})", returned) is not None
+        edition = re.escape(wanted.removesuffix("-latest"))
+        return returned == wanted or re.fullmatch(f"{edition}({_DATED})", returned) is not None
 
 
 def is_loopback(host: str) -> bool:
@@ -197,6 +209,13 @@ def _check(options: Options, where: str) -> None:
         raise BadInput("the url is not that of a server", where=where, do="write url=http://HOST:PORT/v1")
     if parts.username or parts.password or parts.query or parts.fragment:
         raise BadInput("the url says more than an address", where=where, do="give keys by key=VARIABLE, and no query")
+    if options.serve and options.remote:
+        # Whatever `serve` starts, it is not what answers there: all terms would be passed by.
+        raise BadInput(
+            f"`serve` starts a server of this machine, and {options.host} is another one",
+            where=where,
+            do="write url=http://127.0.0.1:{port}/v1, or leave `serve` out",
+        )
     for name in ("concurrency", "new_tokens", "timeout", "patience"):
         if not getattr(options, name):
             raise BadInput(f"{name} must not be 0", where=where, do=f"give {name} as a positive number")

@@ -12,6 +12,11 @@ from overread.models.chat_options import Options
 from overread.models.chat_prompts import LETTERS, MOST_SCORED, is_scored
 from overread.tables import Question, ReplyStatus
 
+LONGEST_NAME = 100
+"""Characters of a model's name, as servers tell it, that are kept."""
+MOST_COUNTED = 1 << 40
+"""No reply has so many tokens; a count below 0 or beyond this is none."""
+
 
 class Malformed(ValueError):
     """What came is no chat completion."""
@@ -53,7 +58,7 @@ def read(document: Mapping[str, Any], question: Question, options: Options) -> S
     """The answer in a chat completion."""
     returned = document.get("model")
     if isinstance(returned, str) and returned and not options.is_asked_for(returned):
-        return failure(f"the server answered with the model {returned[:100]!r}, not {options.model!r}")
+        return failure(f"the server answered with the model {returned[:LONGEST_NAME]!r}, not {options.model!r}")
     choice = document["choices"][0]
     message, finish = choice["message"], choice.get("finish_reason")
     if message.get("refusal"):
@@ -78,9 +83,9 @@ def usage_of(document: Mapping[str, Any]) -> dict[str, Any]:
     ):
         details = told.get(group)
         found[name] = details.get(key) if isinstance(details, dict) else None
-    counts = {name: count for name, count in found.items() if isinstance(count, int) and not isinstance(count, bool)}
+    counts = {name: count for name, count in found.items() if type(count) is int and 0 <= count < MOST_COUNTED}
     returned = document.get("model")
-    return {**counts, "model": returned} if isinstance(returned, str) else counts
+    return {**counts, "model": returned[:LONGEST_NAME]} if isinstance(returned, str) else counts
 
 
 def _held(text: str, question: Question, constrain: str) -> Said:
@@ -94,12 +99,22 @@ def _held(text: str, question: Question, constrain: str) -> Said:
     except (ValueError, KeyError, TypeError, RecursionError):
         return Said(text=text)
     if question.kind == "number":
-        numeric = isinstance(answer, int | float) and not isinstance(answer, bool)
-        return Said(text=text, number=float(answer)) if numeric else Said(text=text)
+        return Said(text=text, number=_number(answer))
     chosen = answer if isinstance(answer, list) else [answer]
     if not all(isinstance(one, str) and one in question.options for one in chosen):
         return Said(text=text)
     return Said(text=", ".join(chosen), choice=tuple(question.options.index(one) for one in chosen))
+
+
+def _number(answer: Any) -> float | None:
+    """A finite number; None for anything else."""
+    if type(answer) not in (int, float):
+        return None
+    try:
+        number = float(answer)
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) else None
 
 
 def _scores(choice: Mapping[str, Any], question: Question) -> Said:
@@ -127,5 +142,5 @@ def _likely(choice: Mapping[str, Any]) -> Sequence[tuple[str, float]] | None:
     try:
         first = next(one for one in tokens or () if str(one["token"]).strip())
         return [(str(one["token"]), float(one["logprob"])) for one in first["top_logprobs"]]
-    except (StopIteration, KeyError, TypeError, ValueError, AttributeError):
+    except (StopIteration, KeyError, TypeError, ValueError, AttributeError, OverflowError):
         return None

@@ -13,7 +13,7 @@ import time
 import urllib.error
 import urllib.request
 import weakref
-from pathlib import Path
+from typing import IO
 from urllib.parse import urlsplit
 
 from overread.errors import BadInput
@@ -36,17 +36,15 @@ class Server:
             raise BadInput(
                 "the command that `serve` names cannot be run", where=words[0] if words else "serve=", do="install it"
             )
-        self._folder = Path(tempfile.mkdtemp(prefix="overread-serve-"))
-        self.log = self._folder / "server.log"
-        with self.log.open("wb") as log:
-            self._guard = subprocess.Popen(
-                [sys.executable, chat_guard.__file__, *words],
-                stdin=subprocess.PIPE,
-                stdout=log,
-                stderr=log,
-                start_new_session=True,
-            )
-        self._finish = weakref.finalize(self, _end, os.getpid(), self._guard, self._folder)
+        self._log = tempfile.TemporaryFile()  # noqa: SIM115  without a name, so that nothing is left behind by a kill
+        self._guard = subprocess.Popen(
+            [sys.executable, chat_guard.__file__, *words],
+            stdin=subprocess.PIPE,
+            stdout=self._log,
+            stderr=self._log,
+            start_new_session=True,
+        )
+        self._finish = weakref.finalize(self, _end, os.getpid(), self._guard, self._log)
 
     def wait(self, seconds: float) -> None:
         """Returns when the server says that it is ready; BadInput where it ends or does not within its time."""
@@ -55,11 +53,17 @@ class Server:
             code = self._guard.poll()
             late = time.monotonic() > until
             if code is not None or late:
-                wrote = self.log.read_text(encoding="utf-8", errors="replace")[-LAST_CHARACTERS:].strip()
+                wrote = self._last_words()
                 self.close()
                 why = f"does not answer within {seconds:g} s" if late else f"ended with code {code}"
                 raise BadInput(f"the server that `serve` started {why}: {wrote}", where=self.url, do="mend the command")
             time.sleep(POLL_SECONDS)
+
+    def _last_words(self) -> str:
+        """The end of what the server wrote; read beside the place where it goes on writing."""
+        size = os.fstat(self._log.fileno()).st_size
+        end = os.pread(self._log.fileno(), 4 * LAST_CHARACTERS, max(0, size - 4 * LAST_CHARACTERS))
+        return end.decode(errors="replace")[-LAST_CHARACTERS:].strip()
 
     def _signs(self) -> tuple[str, str]:
         """Where servers tell that they are ready: most list their models, some say only whether they are well."""
@@ -71,13 +75,13 @@ class Server:
         self._finish()
 
 
-def _end(owner: int, guard: subprocess.Popen[bytes], folder: Path) -> None:
+def _end(owner: int, guard: subprocess.Popen[bytes], log: IO[bytes]) -> None:
     if os.getpid() != owner:
         return  # a fork of the owner is ending: the server is not its own
     if guard.stdin is not None:
         guard.stdin.close()  # the guard sees it, and ends the server and all that it has started
     guard.wait()
-    shutil.rmtree(folder, ignore_errors=True)
+    log.close()
 
 
 def _free_port() -> int:

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from overread.errors import BadInput, OverreadError, Stopped
 from overread.models.chat_asking import Loop
-from overread.models.chat_budget import Budget, forecast, text_tokens
+from overread.models.chat_budget import Budget, forecast, text_tokens, written_of
 from overread.models.chat_options import Options, read_options
 from overread.models.chat_pictures import Album, Sent, sent
 from overread.models.chat_prompts import body_of, words
@@ -162,6 +162,8 @@ class OpenAIChat:
         lost = reached.charged + (reached.document is not None and "prompt_tokens" not in usage)
         if lost:
             usage["uncounted_tokens"] = round(lost * guess)
+        if reached.document is not None and "tokens" not in usage:
+            usage["uncounted_written"] = written_of(reached.document)
         if reached.calls > 1:
             usage["calls"] = reached.calls
         return usage
