@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 
-from overread.catalog import load
+from overread.catalog import entries, load
 from overread.engines.candidates import check_model
 from overread.errors import BadInput, NotYet, unknown_name
 from overread.exam.publishing import exam_of
@@ -32,9 +32,19 @@ def vetted(settings: Settings) -> Settings:
     for text in (*settings.models, *judges.models.values()):
         check_model(text)
     check_ask(settings)
+    check_data(settings.data, module.ARCHIVES)
     there = [seat.model for seat in Run(settings.folder).seats()] if Run.exists(settings.folder) else []
     check_score(settings, [*settings.models, *there])
     return settings
+
+
+def check_data(data: Mapping[str, str], archives: Collection[str]) -> None:
+    """Refuses an alias that no archive has: data that nobody reads are a misspelt name."""
+    known = {str(entry.constants.get("ALIAS", "")) for entry in entries("archives").values()}
+    known |= {str(load("archives", name).ALIAS) for name in archives}
+    for alias in data:
+        if alias not in known:
+            raise unknown_name("data alias", alias, known - {""}, where=f"--data {alias}=...")
 
 
 def check_engine(engine: str) -> None:

@@ -14,6 +14,7 @@ from overread.commands.formats import ALL_EXPORTS, again_table, bring, take
 from overread.commands.lint import as_table as lint_table
 from overread.commands.lint import lint
 from overread.commands.terminal import show_table, table_width
+from overread.errors import NotYet
 from overread.report.headline import headline_tables
 from overread.report.texts import clean
 from overread.runs.folder import Run
@@ -59,7 +60,21 @@ def export_command(run: Path, format_: str, out: Path) -> None:
         click.echo(str(path))
 
 
-@main.group("build")
+LATER = ("ecg_lessons", "echo_ground", "heartbeat", "spatial")
+
+
+class Build(click.Group):
+    """A group that knows what later versions will build."""
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        """As every group does; what comes later says so."""
+        if cmd_name in LATER:
+            built = ", ".join(self.commands)
+            raise NotYet(f"building {cmd_name} is not in this version", do=f"this version builds {built}")
+        return super().get_command(ctx, cmd_name)
+
+
+@main.group("build", cls=Build)
 def build_group() -> None:
     """Build exams, lessons or phantoms from archives."""
 

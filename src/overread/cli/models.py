@@ -14,6 +14,8 @@ from overread.errors import NotYet
 from overread.report.texts import plain_table
 from overread.settings import parse_pairs
 
+TRAIN_ELSEWHERE = "train it with a program of your own, and examine it: overread run ... --model 'hf_vlm[path=FOLDER]'"
+
 
 @main.group("train")
 def train_group() -> None:
@@ -24,21 +26,21 @@ def train_group() -> None:
 @click.argument("recipe")
 def train_vlm(recipe: str) -> None:
     """Fine-tune a vision-language model."""
-    raise NotYet("training vision-language models is not in this version")
+    raise NotYet("training vision-language models is not in this version", do=TRAIN_ELSEWHERE)
 
 
 @train_group.command("echo")
 @click.argument("recipe")
 def train_echo(recipe: str) -> None:
     """Train a contrastive echo model."""
-    raise NotYet("training contrastive models is not in this version")
+    raise NotYet("training contrastive models is not in this version", do=TRAIN_ELSEWHERE)
 
 
 @train_group.command("probe")
 @click.argument("recipe")
 def train_probe(recipe: str) -> None:
     """Train a small head on a frozen encoder."""
-    raise NotYet("training probes is not in this version")
+    raise NotYet("training probes is not in this version", do=TRAIN_ELSEWHERE)
 
 
 @main.group("models", invoke_without_command=True)
