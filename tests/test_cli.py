@@ -170,7 +170,8 @@ def test_build_phantoms_says_how_to_use_them(tmp_path: Path) -> None:
 
 
 LATER = [
-    ["build", "echo_ground", "x"], ["view", "runs/x"], ["train", "vlm", "r"], ["train", "echo", "r"], ["train", "probe", "r"],
+    ["build", "echo_ground", "x"], ["view", "runs/x"], ["train", "vlm", "r"], ["train", "echo", "r"],
+    ["train", "probe", "r"],
 ]  # fmt: skip
 
 
@@ -181,7 +182,7 @@ def test_commands_whose_subject_comes_later_say_so(words: list[str]) -> None:
 
 BAD = {
     "unknown benchmark": (["run", "ecg_stepz", "--model", "chance"], "did you mean ecg_steps"),
-    "unknown alias": (["run", "ecg_steps", "--data", "fantoms=x"], "did you mean phantoms"),
+    "misspelt alias": (["run", "ecg_steps", "--data", "fantoms=x"], "did you mean phantoms"),
     "unknown model": (["run", "ecg_steps", "--model", "chanse"], "did you mean chance"),
     "unknown variant": (["run", "ecg_steps", "--model", "prior:x"], "known: chain"),
     "no model": (["run", "ecg_steps"], "no model was named"),
