@@ -182,7 +182,7 @@ def test_commands_whose_subject_comes_later_say_so(words: list[str]) -> None:
 
 BAD = {
     "unknown benchmark": (["run", "ecg_stepz", "--model", "chance"], "did you mean ecg_steps"),
-    "misspelt alias": (["run", "ecg_steps", "--data", "fantoms=x"], "did you mean phantoms"),
+    "misspelt alias": (["run", "ecg_steps", "--model", "chance", "--data", "fantoms=x"], "did you mean phantoms"),
     "unknown model": (["run", "ecg_steps", "--model", "chanse"], "did you mean chance"),
     "unknown variant": (["run", "ecg_steps", "--model", "prior:x"], "known: chain"),
     "no model": (["run", "ecg_steps"], "no model was named"),
