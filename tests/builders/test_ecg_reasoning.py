@@ -99,13 +99,15 @@ def test_ranges_around_numbers_of_one_crowd_are_equally_likely_right() -> None:
     rng = np.random.default_rng(0)
     crowd = np.sort(100 + 40 * rng.exponential(size=400)).tolist()
     unit = {"unit": "ms", "usual": 10, "least": 1, "decimals": 1}
-    places: Counter[int] = Counter()
-    for n in rng.integers(len(crowd), size=4000).tolist():
+    places: dict[int, Counter[int]] = {3: Counter(), 4: Counter(), 5: Counter()}
+    for n in rng.integers(len(crowd), size=6000).tolist():
         asked = ecg_items.ranges(rng, crowd[n], crowd[:n] + crowd[n + 1 :], unit)
         if asked is not None:
-            places[asked.options.index(asked.answer[0])] += 1
-    expected = sum(places.values()) / 4
-    assert sum((places[n] - expected) ** 2 / expected for n in range(4)) < 16.3, "chi-square, 3 degrees, p 0.001"
+            places[len(asked.options)][asked.options.index(asked.answer[0])] += 1
+    assert sum(map(Counter.total, places.values())) > 3000, "most can be asked"
+    for count, limit in ((3, 13.8), (4, 16.3), (5, 18.5)):  # chi-square, p 0.001
+        expected = places[count].total() / count
+        assert expected > 50 and sum((places[count][n] - expected) ** 2 / expected for n in range(count)) < limit
 
 
 def test_leads_are_offered_as_often_where_they_are_right_as_where_not() -> None:
@@ -116,6 +118,37 @@ def test_leads_are_offered_as_often_where_they_are_right_as_where_not() -> None:
         sides = Counter(offer[lead] for offer in offers if lead in offer)
         assert sides[True] == sides[False]
     assert any(offers) and all(not offer or (len(offer) > 1 and any(offer.values())) for offer in offers)
+
+
+def test_of_two_leads_either_is_the_right_one_as_often() -> None:
+    rng = np.random.default_rng(2)
+    heights = [
+        {lead: float(rng.normal(mean)) for lead, mean in (("I", 0.0), ("II", 0.4), ("V1", 1.0))} for _ in range(300)
+    ]
+    pairs = ecg_items.lead_pairs(rng, heights)
+    sides = Counter(pair for pair in pairs if pair is not None)
+    assert sides.total() > 100 and all(sides[one, other] == sides[other, one] for one, other in sides)
+    asked = [(pair, known) for pair, known in zip(pairs, heights, strict=True) if pair is not None]
+    assert all(known[right] - known[wrong] >= ecg_items.CLEAR_MV for (right, wrong), known in asked)
+    assert ecg_items.lead_pairs(rng, [{"I": 1.0, "II": 0.95}, {"I": 0.9}]) == [None, None]
+
+
+def test_the_lead_that_is_right_has_the_greater_number_in_truth(root: Path, exam: Path) -> None:
+    truth = {case.media[0].uri: case.facts["lead_facts"] for case in archive.cases(root)}
+    facts = {"R higher": ("r_mv", 1), "S deeper": ("s_mv", 1), "the J point higher": ("j_mv", 1)}
+    facts |= {"the J point lower": ("j_mv", -1), "T inverted more deeply": ("t_mv", -1)}
+    seen = 0
+    for sample in raw(exam):
+        for step in (one for loop in sample["data"]["reasoning"] for one in loop["ecg_grounding"]):
+            which = next((words for words in facts if f"two leads is {words}?" in step["question"]), None)
+            if which is not None:
+                fact, sign = facts[which]
+                heights = {
+                    option: sign * truth[sample["metadata"]["record"]][option[5:]][fact] for option in step["options"]
+                }
+                assert step["answer"] == [max(heights, key=heights.__getitem__)]
+                seen += 1
+    assert seen
 
 
 def test_the_same_seed_gives_the_same_exam_and_another_another(root: Path, exam: Path, tmp_path: Path) -> None:

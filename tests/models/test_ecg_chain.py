@@ -72,6 +72,16 @@ def test_published_leads_are_those_of_the_criterion_and_generated_ones_any():
     assert free >= shown and "Lead V5" in free
 
 
+@pytest.mark.parametrize(
+    ("which", "fact", "sign"), [("R higher", "r_mv", 1), ("S deeper", "s_mv", 1), ("the J point lower", "j_mv", -1)]
+)
+def test_of_two_leads_the_one_with_the_greater_number_is_chosen(which, fact, sign):
+    heights = {lead: sign * reading("normal").value(f"{lead}.{fact}") for lead in ("V5", "V1")}
+    right = f"Lead {max(heights, key=heights.__getitem__)}"
+    text = f"In which of these two leads is {which}?"
+    assert answer("normal", BLOCK, (WIDE, "Yes"), text, ("Lead V5", "Lead V1")) == {right}
+
+
 def test_a_wave_is_found_among_segments():
     truth = made("normal").truth["waves"]
     (q0, q1), (t0, t1) = truth["qrs"][3], truth["t"][5]

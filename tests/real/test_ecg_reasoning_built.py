@@ -36,5 +36,5 @@ def test_an_exam_on_recordings_lints_clean_and_stays_at_chance(real_data: Path, 
     assert told.exit_code == 0, told.output
     stages = json.loads(told.stdout)["stages"]
     for stage in STAGES:
-        low, high = stages[stage]["interval"]
-        assert low <= stages[stage]["chance"] <= high
+        # With so few questions a prior may do worse than chance on other patients; it must not do better.
+        assert stages[stage]["interval"][0] <= stages[stage]["chance"]

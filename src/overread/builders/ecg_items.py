@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import itertools
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -20,8 +21,12 @@ OPTIONS = 4
 GRID_S = 0.01
 """Times are told to this; so is where a segment may begin."""
 TRIES = 400
+FEWEST, MOST = 3, 5
+"""Ranges of a number."""
 NARROW = 24
-"""So many ranges would fit side by side into most of the numbers, so that four rarely touch each other."""
+"""So many ranges would fit side by side into most of the numbers, so that few of them touch each other."""
+CLEAR_MV = 0.1
+"""Leads whose heights differ by less are not compared."""
 APART = 0.15
 """Of the width of a range: no number lies nearer to an end."""
 
@@ -77,25 +82,31 @@ def _fair(chosen: Sequence[int], right: Sequence[Span], length: int, samples: in
 
 
 def ranges(rng: np.random.Generator, value: float, others: Sequence[float], unit: Mapping[str, Any]) -> Asked | None:
-    """Ranges of equal width, one around the number and the others around numbers of other ECGs.
+    """Three to five ranges of equal width, one around the number and the others around numbers of other ECGs.
 
-    So each of them is equally likely to be the right one, however the numbers are spread. They are drawn once: drawing
-    again until they fit would favour common numbers. None where they do not fit.
+    `MOST` numbers are drawn, the right one among them, and taken in random order as long as their ranges touch none
+    before. Nothing of that looks at which is right, so of those taken each is equally likely to be it, however the
+    numbers are spread. Drawing again until they fit would favour common numbers. None where the right one was not
+    taken, or too few were.
     """
-    if len(others) < OPTIONS - 1:
+    if len(others) < MOST - 1:
         return None
     spread = float(np.subtract(*np.quantile([*others, value], (0.9, 0.1))))
     width = min(float(unit["usual"]), max(float(unit["least"]), spread / NARROW))
-    drawn = [value, *(others[int(i)] for i in rng.permutation(len(others))[: OPTIONS - 1])]
+    drawn = [value, *(others[int(i)] for i in rng.permutation(len(others))[: MOST - 1])]
     grid = 10 ** unit["decimals"]
     lows = [round((one - float(rng.uniform(APART, 1 - APART)) * width) * grid) / grid for one in drawn]
-    if any(after - before < width for before, after in itertools.pairwise(sorted(lows))):
+    taken: list[int] = []
+    for one in rng.permutation(MOST).tolist():
+        if all(abs(lows[one] - lows[other]) >= width for other in taken):
+            taken.append(one)
+    if 0 not in taken or len(taken) < FEWEST:
         return None
     told = {
         low: "[" + " - ".join(f"{end:.{unit['decimals']}f}{unit['unit']}" for end in (low, low + width)) + "]"
-        for low in lows
+        for low in (lows[one] for one in taken)
     }
-    return Asked([told[low] for low in sorted(lows)], [told[lows[0]]], [])
+    return Asked([told[low] for low in sorted(told)], [told[lows[0]]], [])
 
 
 def lead_offers(rng: np.random.Generator, truths: Sequence[Mapping[str, bool]]) -> list[dict[str, bool]]:
@@ -114,3 +125,24 @@ def lead_offers(rng: np.random.Generator, truths: Sequence[Mapping[str, bool]]) 
     kept = [truth for truth, fine in zip(truths, usable, strict=True) if fine]
     again = iter(lead_offers(rng, kept))
     return [next(again) if fine else {} for fine in usable]
+
+
+def lead_pairs(rng: np.random.Generator, heights: Sequence[Mapping[str, float]]) -> list[tuple[str, str] | None]:
+    """For each ECG two leads, the one with the greater number first; None where none can be asked about in balance.
+
+    Of each two leads either is the greater one in as many of the ECGs that are asked about them. `heights` leave out
+    leads that are not known; differences below `CLEAR_MV` are not asked about.
+    """
+    names = sorted({lead for one in heights for lead in one})
+    pairs: list[tuple[str, str] | None] = [None] * len(heights)
+    for one, other in itertools.combinations(names, 2):
+        sides: list[list[int]] = [[], []]
+        for number, known in enumerate(heights):
+            apart = known.get(one, math.nan) - known.get(other, math.nan)
+            if pairs[number] is None and abs(apart) >= CLEAR_MV:
+                sides[apart < 0].append(number)
+        count = min(map(len, sides))
+        for side, pair in zip(sides, ((one, other), (other, one)), strict=True):
+            for number in rng.permutation(side)[:count].tolist():
+                pairs[int(number)] = pair
+    return pairs

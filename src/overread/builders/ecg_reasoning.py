@@ -30,7 +30,7 @@ import yaml
 from overread.archives.ecg_reasoning import OTHERS
 from overread.archives.reasoning_samples import DECISION, FIRST, FURTHER, YES_NO
 from overread.archives.split import part_of
-from overread.builders.ecg_items import Asked, Span, lead_offers, ranges, segment
+from overread.builders.ecg_items import Asked, Span, lead_offers, lead_pairs, ranges, segment
 from overread.builders.ecg_studies import Study, studies
 from overread.errors import BadInput, unknown_name
 from overread.guidelines.diagnoses import Decision, book, diagnoses
@@ -101,20 +101,50 @@ def _balanced(known: Sequence[Study], name: str, per: int, seed: int) -> Iterato
 Chosen = tuple[Study, str, Decision]
 
 
-def _offers(chosen: Sequence[Chosen], seed: int) -> Mapping[tuple[int, str], dict[str, bool]]:
-    """For each chain and finding the leads that are offered, balanced over all chains that went the same way so far."""
-    asked: dict[tuple[str, ...], list[tuple[int, dict[str, bool]]]] = {}
+def _ways(chosen: Sequence[Chosen]) -> Mapping[tuple[str, ...], list[tuple[int, Study]]]:
+    """By the findings made so far, the last one included, the chains that came there."""
+    ways: dict[tuple[str, ...], list[tuple[int, Study]]] = {}
     for number, (study, name, decision) in enumerate(chosen):
         way = [name]
         for finding, outcome in decision.path:
             way += [finding, str(outcome.holds)]
-            if "leads" in questions()["findings"][finding].get(outcome.holds, ()):
-                asked.setdefault(tuple(way), []).append((number, study.leads(finding)))
-    found: dict[tuple[int, str], dict[str, bool]] = {}
-    for gone, truths in asked.items():
-        offers = lead_offers(seeded("leads", *gone, seed), [truth for _, truth in truths])
-        found |= {(number, gone[-2]): offer for (number, _), offer in zip(truths, offers, strict=True)}
-    return found
+            ways.setdefault(tuple(way), []).append((number, study))
+    return ways
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Offers:
+    """The leads offered, by number of the chain and finding, in balance over all chains that went the same way."""
+
+    several: Mapping[tuple[int, str], dict[str, bool]]
+    pairs: Mapping[tuple[int, str], tuple[str, str]]
+    """The right one first."""
+
+
+def _offers(chosen: Sequence[Chosen], seed: int) -> Offers:
+    several: dict[tuple[int, str], dict[str, bool]] = {}
+    pairs: dict[tuple[int, str], tuple[str, str]] = {}
+    for way, gone in _ways(chosen).items():
+        finding = way[-2]
+        for thing in questions()["findings"][finding].get(way[-1] == "True", ()):
+            if thing == "leads":
+                found = lead_offers(seeded("leads", *way, seed), [study.leads(finding) for _, study in gone])
+                several |= {(number, finding): offer for (number, _), offer in zip(gone, found, strict=True)}
+            elif "which" in thing:
+                matched = lead_pairs(seeded("pairs", *way, seed), [_heights(study, thing) for _, study in gone])
+                pairs |= {(n, finding): pair for (n, _), pair in zip(gone, matched, strict=True) if pair is not None}
+    return Offers(several, pairs)
+
+
+def _heights(study: Study, thing: Mapping[str, Any]) -> dict[str, float]:
+    """What two leads are compared by, so that the right one has the greater number."""
+    sign, fact = _compared(thing)
+    values = {lead: study.number({"fact": fact, "lead": lead}) for lead in thing["leads"]}
+    return {lead: sign * value for lead, value in values.items() if value is not None}
+
+
+def _compared(thing: Mapping[str, Any]) -> tuple[float, str]:
+    return (1.0, thing["most"]) if "most" in thing else (-1.0, thing["least"])
 
 
 class _Others:
@@ -141,7 +171,7 @@ class _Writer:
         study: Study,
         name: str,
         decision: Decision,
-        offers: Mapping[tuple[int, str], Any],
+        offers: Offers,
         among: tuple[int, _Others, int],
     ) -> None:
         """`among`: its number, the ECGs that wrong answers are taken from, the seed."""
@@ -211,12 +241,14 @@ class _Writer:
     def _thing(
         self, thing: str | Mapping[str, Any], finding: str, words: Mapping[str, Any]
     ) -> tuple[str, str, Asked | None]:
+        if isinstance(thing, Mapping) and "which" in thing:
+            return "lead_grounding", self.words["pair"].replace("{which}", thing["which"]), self._pair(thing, finding)
         if isinstance(thing, Mapping):
             measured = self._measured(thing, finding)
             return "measurement_grounding", self.words["measure"].replace("{of}", thing["of"]), measured
         if thing == "leads":
             text = self.words["leads"].replace("{seen}", words["seen"])
-            return "lead_grounding", text, self._leads(self.offers.get((self.number, finding), {}))
+            return "lead_grounding", text, self._leads(self.offers.several.get((self.number, finding), {}))
         waves, ordinary = self.study.waves[thing], {"early": "qrs", "blocked": "p"}.get(thing)
         wrong = (
             [span for span in self.study.waves[ordinary] if span not in waves] if ordinary else self.others.waves(thing)
@@ -233,6 +265,13 @@ class _Writer:
         asked = ranges(self.rng, value, self.others.numbers(thing, finding, holds), unit)
         fact = f"{thing['lead']}.{thing['fact']}" if "lead" in thing else thing["fact"]
         return None if asked is None else dataclasses.replace(asked, evidence=self.study.seen(fact))
+
+    def _pair(self, thing: Mapping[str, Any], finding: str) -> Asked | None:
+        pair = self.offers.pairs.get((self.number, finding))
+        if pair is None:
+            return None
+        seen = self.study.seen(f"{pair[0]}.{_compared(thing)[1]}") or list(self.study.waves["qrs"][:1])
+        return Asked([f"Lead {pair[int(i)]}" for i in self.rng.permutation(2)], [f"Lead {pair[0]}"], seen)
 
     def _leads(self, offered: Mapping[str, bool]) -> Asked | None:
         right = [f"Lead {lead}" for lead, holds in offered.items() if holds]

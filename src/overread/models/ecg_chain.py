@@ -7,7 +7,8 @@ segments and ranges follow from what was measured, whatever the conversation say
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from overread.guidelines.diagnoses import DECISIONS, book, follow
 from overread.models.contract import Message
@@ -71,10 +72,8 @@ class _Asked:
         named = [lead_named(option) for option in self.options]
         if thing is None or name is None:
             return None
-        if "most" in thing:
-            heights = [(self.reading.value(f"{lead}.{thing['most']}"), n) for n, lead in enumerate(named)]
-            known = [one for one in heights if one[0] is not None]
-            return Said((max(known)[1],), self._shown(f"{named[max(known)[1]]}.{thing['most']}")) if known else None
+        if "own" not in thing:
+            return self._extreme(named, thing)
         rule = book()["findings"][name]
         meant = [lead for lead in named if lead and ("leads" not in rule or not thing["own"] or lead in rule["leads"])]
         holding = self.reading.holding(name, meant)
@@ -82,6 +81,13 @@ class _Asked:
             return None
         chosen = tuple(n for n, lead in enumerate(named) if lead in holding)
         return Said(chosen, self.reading.in_leads(name, tuple(holding)))
+
+    def _extreme(self, named: Sequence[str | None], thing: Mapping[str, Any]) -> Said | None:
+        """The lead in which a fact is greatest, or least."""
+        sign, fact = (1.0, thing["most"]) if "most" in thing else (-1.0, thing["least"])
+        values = ((self.reading.value(f"{lead}.{fact}"), index) for index, lead in enumerate(named))
+        known = [(sign * value, index) for value, index in values if value is not None]
+        return Said((max(known)[1],), self._shown(f"{named[max(known)[1]]}.{fact}")) if known else None
 
     def wave(self) -> Said | None:
         thing = spoken().thing("wave", self.text)
