@@ -6,31 +6,17 @@ ecg_ours.py speed|waves FOLDER ROUNDS LEAD
 from __future__ import annotations
 
 import json
-import resource
 import sys
-import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from overread.measure.ecg import Boundaries, delineate, measure_ecg
 from overread.measure.ecg.agreement import found_spans
 from overread.media.leads import LEADS
+from timing import timed
 
 RATE_HZ = 500.0
-
-
-def cpu_seconds() -> float:
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    return used.ru_utime + used.ru_stime
-
-
-def timed(work: Callable[[], Any]) -> dict[str, float]:
-    wall, cpu = time.perf_counter(), cpu_seconds()
-    work()
-    return {"wall": time.perf_counter() - wall, "cpu": cpu_seconds() - cpu}
 
 
 def spans(marks: Boundaries, lead: str) -> dict[str, dict[str, list[list[float]]]]:

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import json
 import math
-import resource
 import sys
 import time
 import warnings
@@ -21,15 +20,12 @@ from typing import Any
 import neurokit2 as nk
 import numpy as np
 
+from timing import cpu_seconds
+
 RATE_HZ = 500
 STOPS = (ValueError, IndexError, KeyError, TypeError, ZeroDivisionError)
 """What stops it makes a record without boundaries, and is counted as such."""
 KEYS = {"p": "P", "qrs": "R", "t": "T"}
-
-
-def cpu_seconds() -> float:
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    return used.ru_utime + used.ru_stime
 
 
 def delineated(lead: Any) -> tuple[dict[str, Any], dict[str, float]]:

@@ -9,7 +9,6 @@ import argparse
 import base64
 import gc
 import json
-import resource
 import tempfile
 import time
 from pathlib import Path
@@ -33,6 +32,7 @@ from inspect_ai.scorer import Score, accuracy, scorer
 from inspect_ai.solver import solver
 
 from chain import Turn, turns_of
+from timing import cpu_seconds
 
 
 @modelapi(name="at_once")
@@ -106,11 +106,6 @@ def for_speed(samples: int, at_once: int) -> dict[str, Any]:
         "max_samples": at_once,
         "log_header_only": True,
     }
-
-
-def cpu_seconds() -> float:
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    return used.ru_utime + used.ru_stime
 
 
 def main() -> None:

@@ -11,8 +11,6 @@ import argparse
 import gc
 import json
 import resource
-import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,21 +20,11 @@ from overread import pipeline
 from overread.runs.folder import Run
 from overread.runs.parts import read_part, write_part
 from overread.settings import Settings
+from timing import timed
 
 TOYS = Path(__file__).resolve().parent / "toys"
 EXAM = str(TOYS / "chain_exam.py")
 RESUMES = 5
-
-
-def cpu_seconds() -> float:
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    return used.ru_utime + used.ru_stime
-
-
-def timed(work: Callable[[], Any]) -> dict[str, float]:
-    wall, cpu = time.perf_counter(), cpu_seconds()
-    work()
-    return {"wall": time.perf_counter() - wall, "cpu": cpu_seconds() - cpu}
 
 
 def settings(data: Path, out: Path, seconds: float) -> Settings:

@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import argparse
 import json
-import resource
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -16,17 +14,7 @@ from typing import Any
 import numpy as np
 
 from overread.media import ecg, sheet
-
-
-def cpu_seconds() -> float:
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    return used.ru_utime + used.ru_stime
-
-
-def timed(work: Callable[[], Any]) -> dict[str, float]:
-    wall, cpu = time.perf_counter(), cpu_seconds()
-    work()
-    return {"wall": time.perf_counter() - wall, "cpu": cpu_seconds() - cpu}
+from timing import timed
 
 
 def drawn(study: ecg.Signal) -> sheet.Drawn:

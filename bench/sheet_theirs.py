@@ -13,8 +13,6 @@ from __future__ import annotations
 import argparse
 import io
 import json
-import resource
-import time
 from collections.abc import Callable
 from typing import Any
 
@@ -27,6 +25,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 import wfdb
 from PIL import Image
+
+from timing import timed
 
 LEADS = ("I", "II", "III", "AVR", "AVL", "AVF", "V1", "V2", "V3", "V4", "V5", "V6")
 
@@ -50,17 +50,6 @@ def saved(signal: Any, rate_hz: float, form: str) -> bytes:
 def pixels(signal: Any, rate_hz: float) -> Any:
     """The picture as an array of RGB."""
     return np.asarray(Image.open(io.BytesIO(saved(signal, rate_hz, "png"))).convert("RGB"))
-
-
-def cpu_seconds() -> float:
-    used = resource.getrusage(resource.RUSAGE_SELF)
-    return used.ru_utime + used.ru_stime
-
-
-def timed(work: Callable[[], Any]) -> dict[str, float]:
-    wall, cpu = time.perf_counter(), cpu_seconds()
-    work()
-    return {"wall": time.perf_counter() - wall, "cpu": cpu_seconds() - cpu}
 
 
 def main() -> None:
